@@ -59,7 +59,7 @@ fn an_input_that_is_not_kept_is_to_be_saved_by_hand() {
     assert!(!text.contains("--keep-staged"), "{text}");
     assert!(
         text.contains(
-            "Save its input (`./produce | gzip -1 > FILE`) and measure it with `fathom bench \
+            "Save its input (`./produce | gzip -1 > FILE`) and measure the stage with `fathom bench \
              --input FILE`."
         ),
         "{text}"

@@ -81,7 +81,7 @@ fn a_size_on_the_edge_of_what_is_allowed_is_the_direction_alone() {
     };
     let (verdict, reason) = found(0.02);
     assert_eq!(verdict, DirectionOnly, "{reason}");
-    assert!(reason.ends_with("on the edge of the tolerance"), "{reason}");
+    assert!(reason.ends_with("at the edge of the tolerance"), "{reason}");
     // More rounds could still show that this is the published size.
     assert_eq!(found(0.6).0, Undecided);
 }
@@ -193,13 +193,16 @@ fn findings_are_first_present_or_absent() {
 fn what_is_missing_is_named() {
     let results = Results {
         samples: vec![wall("a", &around(1.0, 0.01, 20))],
-        gaps: vec![gap("b", "gcc is missing (apt-get install gcc)")],
+        gaps: vec![gap("b", "gcc is missing (run apt-get install gcc)")],
         ..Results::default()
     };
     let text = claim("size", "ratio(wall.a, wall.b) > 2");
     let claim = judged(&text, &results);
     assert_eq!(claim.judged.verdict, NotRunnableHere);
-    assert_eq!(claim.judged.reason, "gcc is missing (apt-get install gcc)");
+    assert_eq!(
+        claim.judged.reason,
+        "gcc is missing (run apt-get install gcc)"
+    );
     // The available result decides if it is sufficient.
     assert_eq!(size("wall.a < 2s or wall.b < 2s", &results), Reproduced);
     assert_eq!(size("wall.a > 2s and wall.b < 2s", &results), NotReproduced);

@@ -242,12 +242,12 @@ fn wrong_files_are_answered_with_what_to_change() {
     let no_column = file("a.csv", "series,index,values\na,1,2\n");
     let said = refused(&["--csv", &no_column]);
     assert!(
-        said.contains("no column \"value\"") && said.contains("series, index, values"),
+        said.contains("no column is named \"value\"") && said.contains("series, index, values"),
         "{said}"
     );
     let no_series = file("d.csv", "commit,note\nabc,words\n");
     let said = refused(&["--csv", &no_series]);
-    assert!(said.contains("no column of numbers"), "{said}");
+    assert!(said.contains("no column contains numbers"), "{said}");
     let no_number = file("b.csv", "series,index,value\na,1,2\na,2,NaN\n");
     let said = refused(&["--csv", &no_number]);
     assert!(
@@ -255,7 +255,7 @@ fn wrong_files_are_answered_with_what_to_change() {
         "{said}"
     );
     let said = refused(&["--csv", &no_number, "--branch", "main"]);
-    assert!(said.contains("no column named \"branch\""), "{said}");
+    assert!(said.contains("needs a column named \"branch\""), "{said}");
     let empty = file("c.csv", "series,index,value,branch\n");
     assert!(refused(&["--csv", &empty]).contains("no row below the column names has a value"));
     let ragged = file("d.csv", "series,index,value\na,1\n");

@@ -117,7 +117,7 @@ fn the_check_begins_with_fit_or_not_and_what_to_do() {
     assert!(unfit || first.starts_with("Fit "), "{text}");
     let is_quiet = first.starts_with("Fit to measure on: ");
     assert_eq!(text.contains("\nDo this: "), !is_quiet, "{text}");
-    assert!(text.contains("all of them: -v"), "{text}");
+    assert!(text.contains("-v lists them all"), "{text}");
     assert!(
         text.lines().all(|line| line.chars().count() <= 80),
         "{text}"

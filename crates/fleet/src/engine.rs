@@ -323,7 +323,7 @@ mod tests {
         let error = submission(&engine, &Place::default()).unwrap_err();
         assert_eq!(
             error.to_string(),
-            "[fleet] submit: no placeholder is named {scrip}; they are {log_pattern}, {log}, {script}"
+            "[fleet] submit: no placeholder is named {scrip}; the placeholders are {log_pattern}, {log}, {script}"
         );
     }
 

@@ -177,7 +177,7 @@ fn an_unfit_node_gives_its_job_back() {
     let step = world.step(0, 1).unwrap();
     step.end(Err(Unfit("steal 7.0 %".to_owned()))).unwrap();
     let again = one(&mut group);
-    let why = "handed over again: n1 is not fit to measure: steal 7.0 %";
+    let why = "handed over again: n1 is not suitable for measuring: steal 7.0 %";
     assert_eq!(again, Progress::Waiting(why.to_owned()));
     let submitted = world.lines("submitted");
     assert!(!submitted[0].contains("--exclude"));

@@ -197,7 +197,7 @@ mod tests {
         assert!(
             Url::parse("unix:x.sock", false)
                 .unwrap_err()
-                .contains("whole path")
+                .contains("full path")
         );
         assert!(
             Url::parse("http://a:b@localhost/", false)
@@ -207,7 +207,7 @@ mod tests {
         assert!(
             Url::parse("http://", false)
                 .unwrap_err()
-                .contains("isn't found")
+                .contains("was not found")
         );
     }
 
@@ -223,7 +223,7 @@ mod tests {
             assert!(why.contains("--allow-remote"), "{why}");
         }
         let unknown = Url::parse("http://no-such-host.invalid/", true);
-        assert!(unknown.unwrap_err().contains("isn't found"));
+        assert!(unknown.unwrap_err().contains("was not found"));
         assert!(is_here("localhost") && is_here("a.localhost") && is_here("[::1]"));
     }
 

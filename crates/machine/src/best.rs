@@ -148,7 +148,7 @@ mod tests {
         assert_eq!(results[0].verdict, ProbeVerdict::Disturbed);
         let note = results[0].note.as_deref().unwrap_or_default();
         assert!(
-            note.starts_with("now 12.000 ns; 16.000 ns within"),
+            note.starts_with("now 12.000 ns, but at best 16.000 ns within"),
             "{note}"
         );
     }

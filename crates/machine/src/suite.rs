@@ -317,7 +317,7 @@ mod tests {
         fill_in(&mut results, later.into());
         let values: Vec<_> = results.iter().map(|r| r.value).collect();
         assert_eq!(values, [Some(1.0), Some(9.0), None, None]);
-        assert!(results[1].note.as_ref().unwrap().contains("second try"));
+        assert!(results[1].note.as_ref().unwrap().contains("second attempt"));
     }
 
     #[test]

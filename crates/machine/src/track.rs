@@ -395,7 +395,7 @@ mod tests {
         let never = alone(ungated(|| 100.0).below(50.0, "loads came from memory"));
         assert_eq!((never.value, never.verdict), (None, ProbeVerdict::NoAnswer));
         let note = never.note.unwrap();
-        assert!(note.ends_with("passes loads came from memory"), "{note}");
+        assert!(note.ends_with("passes, loads came from memory"), "{note}");
     }
 
     #[test]

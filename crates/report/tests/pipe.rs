@@ -200,8 +200,8 @@ fn the_first_sentence_says_which_stage_holds_the_pipeline_up() {
         ),
         (
             with_model(no_gain),
-            "The pipeline takes 102 ms, and no single stage holds it up: if any one took no time, it would \
-             take about as long. produce (stage 1) has the most time of its own.",
+            "The pipeline takes 102 ms, and no single stage holds it up: if any one of them took no \
+             time, it would still take about as long. produce (stage 1) has the most time of its own.",
         ),
         (
             unknown,
@@ -283,7 +283,7 @@ fn a_model_that_is_rather_far_off_says_so() {
     assert!(!joined(&record(), true).contains(" off"));
     let text = joined(&with_model(|model| model.as_is_seconds = 0.12), true);
     assert!(
-        text.contains("for the pipeline as it is the model gives 120 ms, 18 % off"),
+        text.contains("for the pipeline as it is, the model gives 120 ms, 18 % off"),
         "{text}"
     );
 }

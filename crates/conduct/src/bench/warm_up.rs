@@ -72,7 +72,7 @@ mod tests {
     fn a_first_run_that_makes_a_cache_is_reported() {
         let said = warned(1002, &[2, 1, 2]).unwrap();
         assert!(
-            said.starts_with("the warm-up run took 1.00 s, and every later run at most 2.00 ms"),
+            said.starts_with("the warm-up run took 1.00 s, every later run at most 2.00 ms"),
             "{said}"
         );
     }

@@ -202,7 +202,7 @@ mod tests {
             let timed = [fake.run()];
             crate::diagnose(&fake.observation(&timed)).warnings
         };
-        assert!(reported(true)[0].starts_with("The first 20,000 calls were traced"));
+        assert!(reported(true)[0].starts_with("Only the first 20,000 calls were traced"));
         assert!(reported(false).is_empty());
     }
 
@@ -217,7 +217,7 @@ mod tests {
             crate::diagnose(&fake.observation(&timed)).warnings
         };
         let said = &reported(fathom_trace::calls::ENTRY_32 | 1)[0];
-        let begin = "20,000 of 25,000 calls came through the 32-bit entry of x86";
+        let begin = "20,000 of 25,000 calls used the 32-bit entry point of x86";
         assert!(said.starts_with(begin), "{said}");
         assert!(said.contains("takes 6.25 µs a call"), "{said}");
         assert!(reported(1).is_empty());
@@ -278,6 +278,6 @@ mod tests {
             crate::diagnose(&fake.observation(&[])).warnings
         };
         assert_eq!(reported(1_211, 0), Vec::<String>::new());
-        assert!(reported(0, 1)[0].contains("lower limits"));
+        assert!(reported(0, 1)[0].contains("lower bounds"));
     }
 }

@@ -130,7 +130,7 @@ mod tests {
     const WORDS: &[(FindingId, &[&str])] = &[
         (
             FindingId::AllocatorChurn,
-            &["calls took memory from the system", "own code was in"],
+            &["calls took memory from the system", "own code spent"],
         ),
         (
             FindingId::BusyPolling,
@@ -162,12 +162,12 @@ mod tests {
         ),
         (
             FindingId::IdleCores,
-            &["has all the work", "created together"],
+            &["does all the work, on", "created together"],
         ),
         (
             FindingId::KernelBound,
             &[
-                "and calls like it",
+                "and similar calls",
                 "generates its content",
                 "signals were handled",
             ],
@@ -179,8 +179,8 @@ mod tests {
                 "its holder was asleep",
                 "threads waited",
                 "A process waited",
-                "for a short lock that",
-                "took a short lock from each other",
+                "for a briefly held lock that",
+                "contended for a briefly held lock",
                 "`pthread_spin_lock`",
                 "tries to lock",
             ],
@@ -197,7 +197,7 @@ mod tests {
         (
             FindingId::SmallFileIo,
             &[
-                "on average were opened, read",
+                "were opened, read",
                 "mapped (`mmap`)",
                 "moved",
                 "each after a seek",

@@ -402,7 +402,7 @@ mod tests {
         }
         assert_eq!(observed.own_ns, [4 * MS, 4 * MS]);
         let said = observed.not_visible.join("; ");
-        assert!(said.contains("stage 1, 2 had only waits"), "{said}");
+        assert!(said.contains("no wait of stage 1, 2 was sampled"), "{said}");
     }
 
     #[test]

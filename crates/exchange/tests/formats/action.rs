@@ -27,7 +27,7 @@ fn its_list() {
     let rate = series(&odd, "a", "throughput", &[]);
     assert_eq!(rate.direction, Some(Direction::HigherIsBetter));
     assert!(summary(rate).other.is_empty());
-    assert_eq!(left_out(&odd, "range", "no number"), 1);
+    assert_eq!(left_out(&odd, "range", "not a number"), 1);
     let second = summary(series(&odd, "b", "throughput", &[]));
     assert_eq!((second.value, second.other["range"]), (Some(5.0), 0.5));
 }

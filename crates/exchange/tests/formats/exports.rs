@@ -235,7 +235,7 @@ fn nothing_of_what_no_form_can_carry_is_written() {
         rates
             .left_out
             .iter()
-            .all(|entry| entry.reason.contains("no time of a command"))
+            .all(|entry| entry.reason.contains("no command time"))
     );
 }
 

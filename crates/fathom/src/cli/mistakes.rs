@@ -334,7 +334,7 @@ mod tests {
             let words: Vec<OsString> = words.iter().map(OsString::from).collect();
             swallowed(&cli(), &words)
         };
-        let expected = "-c no-such-program follows \"gzip\" and would be --cleanup, but there is no program no-such-program; for one command with arguments, write: fathom bench -r 5 -- gzip -c no-such-program, or: fathom bench -r 5 'gzip -c no-such-program'";
+        let expected = "-c no-such-program follows \"gzip\" and would be read as --cleanup, but no program is named no-such-program; for one command with arguments, write: fathom bench -r 5 -- gzip -c no-such-program, or: fathom bench -r 5 'gzip -c no-such-program'";
         let words = ["bench", "-r", "5", "gzip", "-c", "no-such-program"];
         assert_eq!(taken(&words).as_deref(), Some(expected));
         let right: [&[&str]; 7] = [

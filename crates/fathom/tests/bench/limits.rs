@@ -103,8 +103,9 @@ fn runs_that_the_limit_of_a_group_above_stops_are_counted_and_named() {
         .filter(|warning| warning["id"] == "throttled")
         .filter_map(|warning| warning["message"].as_str())
         .collect();
-    let expected =
-        format!("throttled by this group's CPU limit (5 % of a CPU): in {stopped} of 3 runs, ");
+    let expected = format!(
+        "throttled by the CPU limit of Fathom's control group (5 % of a CPU): in {stopped} of 3 runs, "
+    );
     assert_eq!(named.len(), 1, "{warnings:?}");
     assert!(named[0].starts_with(&expected), "{}", named[0]);
 }

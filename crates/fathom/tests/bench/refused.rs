@@ -47,23 +47,23 @@ fn wrong_arguments_are_refused_with_what_to_type_instead() {
             &["-P", "x", "3", "1", "echo {x}"],
             "error: the scan of x is empty",
         ),
-        (&["-D", "2", "true"], "error: -D is the step of a -P scan"),
+        (&["-D", "2", "true"], "error: -D sets the step of a -P scan"),
         (
             &["-i=abc", "true"],
             "error: -i=abc: \"abc\" is not an exit code",
         ),
         (
             &["gzip", "-c", "no-such-file"],
-            "error: -c no-such-file follows \"gzip\" and would be --cleanup, but there is no program no-such-file; for one command with arguments, write: fathom bench -- gzip -c no-such-file, or: fathom bench 'gzip -c no-such-file'",
+            "error: -c no-such-file follows \"gzip\" and would be read as --cleanup, but no program is named no-such-file; for one command with arguments, write: fathom bench -- gzip -c no-such-file, or: fathom bench 'gzip -c no-such-file'",
         ),
         (&["--env", "X", "true"], "error: --env takes NAME=VALUE"),
         (
             &["--env", "A=1", "--env", "B=2", "true"],
-            "error: --env was given 2 times for 1 command: write all variables of a command into one, --env 'A=1 B=2'",
+            "error: --env was given 2 times for 1 command: write all variables of a command in one, --env 'A=1 B=2'",
         ),
         (
             &["--env", "PATH=/nowhere", "true"],
-            "error: no such program: true; the PATH of --env was searched: \"/nowhere\"",
+            "error: no such program: true; the PATH that was searched is the one given with --env: \"/nowhere\"",
         ),
         (
             &["--prepare", "exit 9", "--export-json", "/proc/x", "true"],
@@ -71,7 +71,7 @@ fn wrong_arguments_are_refused_with_what_to_type_instead() {
         ),
         (
             &["X=1 true"],
-            "error: 'X=1' before the program needs a shell: use --env 'X=1'",
+            "error: the assignment 'X=1' needs a shell: use --env 'X=1'",
         ),
         (
             &["--cwd", "/no/such/folder", "true"],
@@ -202,7 +202,7 @@ fn a_failing_command_is_exit_3_with_the_end_of_its_standard_error() {
     );
     assert!(message.contains("  | no luck"), "{message}");
     // None of the command's runs succeeded, so a bare `-i` would leave nothing to report.
-    assert!(message.contains("name its exit code: -i=7."), "{message}");
+    assert!(message.contains("give its exit code: -i=7."), "{message}");
     assert!(!message.contains("use -i"), "{message}");
     let folder = tempfile::tempdir().unwrap();
     let once = folder.path().join("a").display().to_string();

@@ -226,7 +226,7 @@ fn a_store_that_is_away_is_asked_again() {
     let mut said = BufReader::new(follows.stderr.take().unwrap())
         .lines()
         .map(Result::unwrap);
-    assert!(said.any(|line| line.starts_with("the store doesn't answer; trying again: ")));
+    assert!(said.any(|line| line.starts_with("the store is not responding; trying again: ")));
     std::fs::remove_file(world.project().join("away")).unwrap();
     std::fs::create_dir(world.project().join("away")).unwrap();
     assert!(said.any(|line| line == "1 record saved in away/store.sqlite"));
@@ -434,10 +434,16 @@ fn what_is_not_there_is_refused_before_anything_is_handed_over() {
     for (words, why) in [
         (
             ["--on", "pbs"],
-            "unknown engine \"pbs\", only hosts or slurm",
+            "unknown engine \"pbs\"; the engines are hosts or slurm",
         ),
-        (["--on", "hosts:big"], "[fleet] partition: it is missing"),
-        (["--on", "slurm:"], "there is no partition after the colon"),
+        (
+            ["--on", "hosts:big"],
+            "[fleet] partition: it is required here",
+        ),
+        (
+            ["--on", "slurm:"],
+            "the partition after the colon is missing",
+        ),
         (["--on=hosts", "--constraint="], "a value is required"),
         (["--on=hosts", "--constraint=none"], "is left for none"),
     ] {

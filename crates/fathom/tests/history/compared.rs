@@ -320,7 +320,7 @@ fn the_samples_of_another_tool_are_compared_and_what_has_none_is_said() {
     let record = world.json(&["compare", "@-2", "@-1"]);
     let warning = record["warnings"][0].as_str().unwrap();
     assert!(
-        warning.starts_with("y: the other tool's own figures"),
+        warning.starts_with("y: the file has no samples, so the other tool's own figures"),
         "{warning}"
     );
 }
@@ -334,5 +334,8 @@ fn values_of_two_units_are_not_compared() {
     assert_eq!(output.status.code(), Some(4));
     let record: Value = serde_json::from_str(&stdout(&output)).unwrap();
     let why = &record["left_out"][0]["why"];
-    assert_eq!(why, "./before.json has it in \"frames\", not in \"points\"");
+    assert_eq!(
+        why,
+        "its unit in ./before.json is \"frames\", not \"points\""
+    );
 }

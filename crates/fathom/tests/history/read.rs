@@ -427,7 +427,7 @@ fn a_bundle_moves_everything_to_another_store() {
     world.write("broken.bundle", "not a bundle");
     let said = world.refused(2, &["store", "load", "broken.bundle"]);
     assert!(
-        said.contains("broken.bundle is not a complete bundle"),
+        said.contains("broken.bundle is not a complete Fathom bundle"),
         "{said}"
     );
     let output = world.fathom(&["store", "load", "absent.bundle"]);

@@ -195,7 +195,7 @@ fn stores_and_labels_that_cannot_be_meant_are_refused_before() {
             "is not a kind of store",
         ),
         (&["--label", ""], "it is empty"),
-        (&["--label", "@-1"], "saved last"),
+        (&["--label", "@-1"], "the last record saved"),
     ];
     for (options, expected) in wrong {
         let mut all = bench(&["--output", "ran", "true"]);

@@ -82,7 +82,7 @@ fn wrong_words_are_answered() {
             vec!["report", "--base", "v9", "--html", "x"],
         ),
         (
-            "--metric \"wal\": these benchmarks have ",
+            "--metric \"wal\" is unknown; these benchmarks have ",
             vec!["report", "--metric", "wal", "--html", "x"],
         ),
         ("--html <FILE>", vec!["report"]),

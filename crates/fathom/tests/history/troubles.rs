@@ -213,7 +213,7 @@ fn repositories_that_know_less() {
     world.commit("two");
     assert!(!said(&world).contains("note:"));
     world.git(&["checkout", "-q", "--detach"]);
-    assert!(said(&world).contains("the head is detached"));
+    assert!(said(&world).contains("HEAD is detached"));
     let shallow = World::new();
     let source = format!("file://{}", world.here().display());
     shallow.git(&["clone", "-q", "--depth", "1", &source, "."]);
@@ -228,7 +228,7 @@ fn repositories_that_know_less() {
     );
     let empty = World::project();
     empty.git(&["init", "-q"]);
-    assert!(said(&empty).contains("no commit yet"));
+    assert!(said(&empty).contains("no commits yet"));
     let outside = World::project();
     assert!(said(&outside).contains("in no git repository"));
     let output = outside

@@ -232,7 +232,7 @@ fn errors_that_come_fast_are_no_gain() {
         let shown = crate::stdout(&shown);
         let said = match (base, head) {
             (_, "few.txt") => "2.0 % of the requests in few.txt failed.".to_owned(),
-            (_, "late.txt") => "99 % of the requests of late.txt failed".to_owned(),
+            (_, "late.txt") => "99 % of the requests in late.txt failed".to_owned(),
             ("good.txt", failed) | (failed, _) => format!("All requests of {failed} failed"),
         };
         let second = shown.lines().nth(1).unwrap_or_default();

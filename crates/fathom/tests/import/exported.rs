@@ -130,7 +130,7 @@ fn mistakes_are_answered_with_what_helps() {
         b"",
     );
     assert!(
-        said.starts_with("error: --metric \"wal\": the metrics are wall, "),
+        said.starts_with("error: --metric \"wal\" is unknown; the metrics are wall, "),
         "{said}"
     );
     let said = refused(
@@ -146,7 +146,7 @@ fn mistakes_are_answered_with_what_helps() {
         b"",
     );
     assert!(
-        said.starts_with("error: nothing in it can be written as hyperfine: has no time"),
+        said.starts_with("error: nothing in it can be written as hyperfine: it has no time"),
         "{said}"
     );
     std::fs::write(

@@ -180,7 +180,7 @@ fn a_poisoned_artifact_is_refused_and_nothing_of_it_runs() {
             std::fs::remove_file(&record).expect("it is removed");
             forge.must(&["mkfifo", record.to_str().expect("UTF-8")]);
         }),
-        ("no record", "not a record of", |forge, artifact| {
+        ("no record", "not a record written by", |forge, artifact| {
             let text = "{\"kind\": \"gate\", \"verdict\": \"worse\"}";
             forge.write(&artifact.join("fathom-gate.json"), text);
         }),

@@ -180,7 +180,7 @@ fn the_template_of_gitlab_measures_and_then_posts_without_the_code_of_the_merge_
     let (posted, said, asked) = post(old);
     assert!(!posted && asked.is_empty(), "{asked:?}");
     assert!(
-        said.contains("not a record of `fathom gate --json`"),
+        said.contains("not a record written by `fathom gate --json`"),
         "{said}"
     );
     // A file that a link in the artifact points to isn't read either.

@@ -72,7 +72,7 @@ fn two_commands_have_a_verdict_and_a_next_step() {
     // Only one command is timed.
     let alone = client.call("bench", &json!({"commands": ["./short"], "runs": 3}));
     assert_eq!(alone.structured["comparisons"], json!([]));
-    assert!(alone.text.contains("Next: why "), "{}", alone.text);
+    assert!(alone.text.contains("Next: run why "), "{}", alone.text);
 }
 
 #[test]

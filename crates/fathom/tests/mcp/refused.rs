@@ -45,13 +45,13 @@ fn files_outside_of_the_root_are_not_read() {
     for file in ["../secret.json", "inside.json", "/etc/hostname"] {
         let said = client.call("bench", &json!({"commands": ["./tool"], "input": file}));
         assert!(
-            said.is_error && said.text.contains("outside of the root"),
+            said.is_error && said.text.contains("outside the root"),
             "{}",
             said.text
         );
         let said = client.call("compare", &json!({"base": file, "head": "HEAD"}));
         assert!(
-            said.is_error && said.text.contains("outside of the root"),
+            said.is_error && said.text.contains("outside the root"),
             "{}",
             said.text
         );

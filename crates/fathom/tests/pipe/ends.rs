@@ -40,7 +40,7 @@ fn a_failing_stage_ends_everything_with_the_end_of_its_standard_error() {
     assert_eq!(output.status.code(), Some(3));
     let text = stderr(&output);
     assert!(
-        text.contains("stage 1, sh, failed with exit code 7"),
+        text.contains("stage 1 (sh) failed with exit code 7"),
         "{text}"
     );
     assert!(text.contains("  | what went wrong"), "{text}");

@@ -8,7 +8,7 @@ fn wrong_arguments_are_answered_with_what_to_type() {
         (&[], "no pipeline; try: fathom pipe "),
         (
             &["true"],
-            "at least two stages; for one command use: fathom why true",
+            "at least two stages; for one command, use: fathom why true",
         ),
         (&["cat x | wc"], "write: fathom pipe -- 'cat x | wc'"),
         (

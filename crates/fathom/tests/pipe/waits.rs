@@ -34,7 +34,7 @@ fn a_reader_of_a_slow_writer_waits_for_it_in_every_tier() {
             "{tier}: {}",
             record["model"]
         );
-        assert!(note(&record, "misleading_wall_time").contains("is waiting for sh. Alone"));
+        assert!(note(&record, "misleading_wall_time").contains("waiting for sh. Alone"));
     }
 }
 

@@ -37,7 +37,7 @@ fn a_fifo_that_nobody_writes_is_named_when_the_time_is_up() {
             .unwrap();
         let said = stderr(&output);
         assert_eq!(output.status.code(), Some(2), "{verb}: {said}");
-        assert!(said.contains("is a FIFO that no process"), "{verb}: {said}");
+        assert!(said.contains("is a FIFO, and no process"), "{verb}: {said}");
     }
 }
 

@@ -173,7 +173,7 @@ fn a_process_that_runs_is_followed_no_further_than_to_rights() {
         let printed = stdout(&output);
         assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
         assert!(!printed.contains(HIDDEN), "{printed}");
-        assert!(printed.contains("with privileges of its own"), "{printed}");
+        assert!(printed.contains("that has its own privileges"), "{printed}");
     }
     let by_root = Command::new(place.path("fathom"))
         .args(observe)

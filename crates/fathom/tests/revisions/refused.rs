@@ -32,7 +32,7 @@ fn a_range_that_is_none_is_answered_with_one() {
         &world,
         &["versions", "v1..v2"],
         2,
-        "no command; it follows --",
+        "no command; write it after --",
     );
     versions("v1", "write FROM..TO, such as v1.0..v2.0");
     versions("v1...v2", "write FROM..TO");

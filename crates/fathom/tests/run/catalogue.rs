@@ -29,7 +29,7 @@ fn a_catalogue_is_listed_and_run() {
     let text = stdout(&list);
     assert!(
         text.starts_with(
-            "1 of 2 experiments have their programs available.\n1 check was not run, because a check runs a command from the experiment's file; --check runs them.\n  one  one\n\nThese lack"
+            "1 of 2 experiments have their programs available.\n1 check was not run, because a check runs a command from the experiment's file;\n--check runs them.\n  one  one\n\nThese experiments lack"
         ),
         "{text}"
     );
@@ -48,7 +48,9 @@ fn a_catalogue_is_listed_and_run() {
         .expect("runs");
     let text = stdout(&checked);
     assert!(
-        text.starts_with("1 of 2 experiments have everything they need.\n  one  one\n\nThese lack"),
+        text.starts_with(
+            "1 of 2 experiments have everything they need.\n  one  one\n\nThese experiments lack"
+        ),
         "{text}"
     );
     assert!(!folder.path().join("one/.fathom").exists());

@@ -220,7 +220,10 @@ fn figures_go_between_the_marks_of_the_page_and_nowhere_else() {
     }
     // Without new measurements, the page states when and on which machine it was measured.
     let before = std::fs::read_to_string(&page).expect("read");
-    assert!(before.contains("machine --check` before it"), "{before}");
+    assert!(
+        before.contains("machine --check` before the run"),
+        "{before}"
+    );
     let output = run(folder.path(), &["--resume", "--readme"]);
     assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
     assert_eq!(std::fs::read_to_string(&page).expect("read"), before);

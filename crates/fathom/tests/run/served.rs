@@ -112,7 +112,7 @@ fn what_servers_cannot_do_is_refused_with_what_can() {
         assert_eq!(output.status.code(), Some(2), "{right}");
         let said = stderr(&output);
         let helps = [
-            "write numbers of connections",
+            "write connection counts",
             "add load = \"websocket\"",
             "it belongs to serve",
         ];

@@ -21,7 +21,7 @@ fn a_server_that_never_listens_is_reported_with_what_to_do() {
     assert_eq!(output.status.code(), Some(3));
     let said = stderr(&output);
     assert!(
-        said.contains("doesn't listen on port") && said.contains("{port}"),
+        said.contains("is not listening on port") && said.contains("{port}"),
         "{said}"
     );
 }

@@ -20,9 +20,9 @@ fn launch_fails(kind: &str, wanted: &str) {
 fn no_launch_goes_on_for_ever() {
     let kinds = [
         ("garbage", "its answer is not HTTP"),
-        ("endless", "no complete answer"),
+        ("endless", "its answer was not complete in time"),
         ("headers", "the head is longer than 64 KiB"),
-        ("trickle", "no complete answer"),
+        ("trickle", "its answer was not complete in time"),
         (
             "half",
             "closes the connection before its answer is complete",

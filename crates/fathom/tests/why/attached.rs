@@ -185,7 +185,7 @@ fn a_process_that_ends_meanwhile_is_explained_up_to_there() {
     let title = format!("PID {} (sh), ", subject.pid());
     assert!(said.starts_with(&title), "{said}");
     let first = said.lines().next().unwrap();
-    assert!(first.ends_with(" of it, up to its end"), "{said}");
+    assert!(first.ends_with(", until it exited"), "{said}");
 }
 
 #[test]
@@ -200,7 +200,7 @@ fn a_signal_to_fathom_ends_the_observation_and_nothing_else() {
     let output = fathom.wait_with_output().unwrap();
     assert_eq!(output.status.code(), Some(130), "{}", stderr(&output));
     let said = stdout(&output);
-    assert!(said.contains("of it\n"), "{said}");
+    assert!(said.contains(", observed for "), "{said}");
     assert!(said.contains("it was not stopped"), "{said}");
     assert!(subject.goes_on());
 }

@@ -15,7 +15,10 @@ fn what_runs_already_cannot_be_run_again() {
     let said = refused(&["why", "--prove", "--pid", "1"]);
     assert!(said.contains("--prove"), "{said}");
     let said = refused(&["why", "--prove", "true", "false"]);
-    assert!(said.contains("--prove applies to one command"), "{said}");
+    assert!(
+        said.contains("--prove applies only to one command"),
+        "{said}"
+    );
     let said = refused(&["why", "--time", "5s", "true"]);
     assert!(said.contains("--time needs --pid or --prove"), "{said}");
 }

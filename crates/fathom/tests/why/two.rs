@@ -117,8 +117,9 @@ fn what_shows_one_command_is_refused_for_two() {
         assert_eq!(output.status.code(), Some(2), "{}", stdout(&output));
         let said = stderr(&output);
         let name = option.split('=').next().unwrap();
-        let expected =
-            format!("error: {name} is for one command; with two, why shows the difference");
+        let expected = format!(
+            "error: {name} applies only to one command; with two commands, why shows the difference"
+        );
         assert!(said.starts_with(&expected), "{said}");
     }
 }

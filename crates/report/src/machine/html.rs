@@ -114,7 +114,7 @@ mod tests {
         assert!(
             !page.contains("<script>alert") && !page.contains("<img") && !page.contains('\u{1b}')
         );
-        assert!(page.contains("Measuring was interrupted"));
+        assert!(page.contains("The measurement was interrupted"));
     }
 
     #[test]

@@ -135,7 +135,7 @@ pub(crate) fn record() -> ExperimentRecord {
             ToolResult {
                 name: "go".to_string(),
                 version: None,
-                missing: Some("go is missing (apt-get install golang)".to_string()),
+                missing: Some("go is missing (run apt-get install golang)".to_string()),
                 without: Some("the Go subjects are not run".to_string()),
             },
         ],

@@ -465,7 +465,7 @@ pub(crate) fn a_bundle_that_was_cut_or_changed_is_refused(place: &Place) {
     for cut in [0, 5, bundle.len() / 2, bundle.len() - 9] {
         let said = refused(&bundle[..cut]);
         assert!(
-            said.starts_with("some.bundle is not a complete bundle"),
+            said.starts_with("some.bundle is not a complete Fathom bundle"),
             "{cut}: {said}"
         );
     }
@@ -487,7 +487,7 @@ pub(crate) fn a_bundle_that_was_cut_or_changed_is_refused(place: &Place) {
         text.replace("{\"fathom_bundle\":1}", "{\"fathom_bundle\":9}")
     }));
     assert!(newer.contains("update Fathom"), "{newer}");
-    assert!(refused(b"text").contains("not a complete bundle"));
+    assert!(refused(b"text").contains("not a complete Fathom bundle"));
     // Refused bundles: a line of 100 MB in 500 kB, too many values, and an invalid id of a record without its
     // text.
     let before_end = |more: String| {
@@ -495,7 +495,10 @@ pub(crate) fn a_bundle_that_was_cut_or_changed_is_refused(place: &Place) {
         repacked(&changed)
     };
     let grown = refused(&before_end(" ".repeat(100 << 20)));
-    assert!(grown.contains("MB is in too small a file"), "{grown}");
+    assert!(
+        grown.contains("MB, which is too large for such a small file"),
+        "{grown}"
+    );
     let many = refused(&before_end(format!("[{}0]", "0,".repeat(6_000_000))));
     assert!(many.contains("too many values"), "{many}");
     for id in ["", "abc", "é"] {

@@ -189,7 +189,7 @@ fn where_git_has_no_answer_it_is_said_why() {
 
     run(outside.path(), "git init -q .");
     let unborn = git::state(outside.path()).unwrap();
-    assert!(unborn.revision().is_none() && unborn.notes()[0].contains("no commit yet"));
+    assert!(unborn.revision().is_none() && unborn.notes()[0].contains("no commits yet"));
 
     let clone = tempfile::tempdir().unwrap();
     run(

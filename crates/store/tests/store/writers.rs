@@ -118,7 +118,7 @@ fn wherever_the_disk_is_full_what_was_saved_is_there() {
         for one in &said {
             refused += 1;
             assert!(
-                one.contains("limit on the size of files") || one.contains("File too large"),
+                one.contains("file size limit") || one.contains("File too large"),
                 "{pages}: {one}"
             );
         }

@@ -166,8 +166,7 @@ mod tests {
         let found = store(4_000_000, None).findings();
         assert_eq!(found[0].id, FindingId::Rewriting);
         hold_words("rewritten", &found[0]);
-        let begin =
-            "`list.json` was rewritten as a whole again and again: opened 400 times for 3.8 MiB";
+        let begin = "`list.json` was rewritten in full again and again: it was opened 400 times, and of the 3.8 MiB";
         assert!(
             found[0].statement.starts_with(begin),
             "{}",

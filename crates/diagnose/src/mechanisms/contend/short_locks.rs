@@ -211,7 +211,7 @@ mod tests {
             }
             fake.findings().remove(0).statement
         };
-        let begins = "2 threads called the kernel 2,000,000 times for a short lock";
+        let begins = "2 threads called the kernel 2,000,000 times for a briefly held lock";
         assert!(
             reported(1_000_000).starts_with(begins),
             "{}",

@@ -182,7 +182,7 @@ mod tests {
         assert!(
             found[0]
                 .statement
-                .contains("`faccessat2` and calls like it")
+                .contains("`faccessat2` and similar calls")
         );
     }
 

@@ -72,7 +72,7 @@ fn bytes_of_a_pipe_that_the_program_made_are_reported_with_its_descriptor() {
     };
     let found = reported(100);
     assert_eq!(found[0].id, FindingId::UnbufferedInput);
-    let begin = "500,000 reads of the pipe (descriptor 3) brought 1.0 bytes each";
+    let begin = "500,000 reads of the pipe (descriptor 3) returned 1.0 bytes each";
     assert!(
         found[0].statement.starts_with(begin),
         "{}",

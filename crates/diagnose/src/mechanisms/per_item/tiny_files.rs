@@ -246,7 +246,7 @@ mod tests {
         assert_eq!(found[0].id, FindingId::SmallFileIo);
         // 7.5 µs for each file, plus the cost of calls outside of their timed part.
         assert!((75..79).contains(&(found[0].could_win_ns / 1_000_000)));
-        let begin = "10,000 files of 46 bytes each on average were opened, read and closed";
+        let begin = "10,000 files with an average size of 46 bytes were opened, read and closed";
         assert!(
             found[0].statement.starts_with(begin),
             "{}",
@@ -273,7 +273,7 @@ mod tests {
         let found = &reported(1_500, 900)[0];
         assert!(found.could_win_ns < 60_000_000, "{}", found.could_win_ns);
         let begin =
-            "3,000 files of 600 bytes each on average were opened, read or written and closed";
+            "3,000 files with an average size of 600 bytes were opened, read or written and closed";
         assert!(found.statement.starts_with(begin), "{}", found.statement);
         assert!(reported(1_400, 900).is_empty());
         assert!(reported(1_500, 200_000).is_empty(), "large pages");
@@ -297,7 +297,8 @@ mod tests {
     fn thousands_of_tiny_files_that_are_made_are_found() {
         let found = writes(10_000, 551).findings();
         assert_eq!(found[0].id, FindingId::SmallFileIo);
-        let begin = "10,000 files of 551 bytes each on average were opened, written and closed";
+        let begin =
+            "10,000 files with an average size of 551 bytes were opened, written and closed";
         assert!(
             found[0].statement.starts_with(begin),
             "{}",
@@ -332,7 +333,7 @@ mod tests {
         let found = maps(8_000, 5, 200, 40_000).findings();
         assert_eq!(found.len(), 1, "{found:?}");
         assert_eq!(found[0].id, FindingId::SmallFileIo);
-        let begin = "8,000 files of 200 bytes each on average were opened, mapped (`mmap`) and closed, 40,000 times in all";
+        let begin = "8,000 files with an average size of 200 bytes were opened, mapped (`mmap`) and closed, 40,000 times in all";
         assert!(
             found[0].statement.starts_with(begin),
             "{}",

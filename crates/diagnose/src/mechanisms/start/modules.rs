@@ -224,7 +224,7 @@ mod tests {
         };
         let (id, statement, advice) = reported(20).expect("it is found");
         assert_eq!(id, "startup-dominated");
-        let words = "20 of them were sources that were compiled again";
+        let words = "20 of them were source files that were compiled again";
         assert!(statement.contains(words), "{statement}");
         assert!(advice.contains("compileall"), "{advice}");
         assert_eq!(reported(2), None);

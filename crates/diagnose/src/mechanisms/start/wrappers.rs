@@ -169,8 +169,9 @@ mod tests {
         let one = found.iter().find(|f| f.id == FindingId::StartupDominated);
         let one = one.expect("a third of the time");
         assert!(
-            one.statement
-                .starts_with("Before `python3` began, `shim.sh` ran, and for it 3 other programs"),
+            one.statement.starts_with(
+                "Before `python3` began, `shim.sh` and, on its behalf, 3 other programs"
+            ),
             "{}",
             one.statement
         );

@@ -191,7 +191,7 @@ mod tests {
         assert!(found[0].advice.contains("journal"));
         assert!(waits_in("pread64", 8_000)[0].advice.contains("O_DIRECT"));
         let large = waits_in("read", 1 << 20);
-        assert!(large[0].advice.contains("large already"));
+        assert!(large[0].advice.contains("already large"));
     }
 
     #[test]

@@ -211,7 +211,7 @@ mod tests {
         }
         let found = fake.findings();
         assert_eq!(found[0].id.as_str(), "waiting-for-network");
-        let words = ", for the name server 192.0.2.1:53; 4 of the waits ended by their time limits";
+        let words = ", for the name server 192.0.2.1:53; 4 of the waits timed out";
         assert!(found[0].statement.contains(words), "{}", found[0].statement);
         assert!(found[0].advice.contains("resolv.conf"));
     }
@@ -227,7 +227,7 @@ mod tests {
             ns: 900_000_000,
         };
         let statement = &fake.findings()[0].statement;
-        let words = "3 of the waits ended by their time limits, without an answer";
+        let words = "3 of the waits timed out without an answer";
         assert!(statement.contains(words), "{statement}");
     }
 

@@ -195,7 +195,7 @@ mod tests {
         let (saved, words) = saved_ms(400);
         // 400 ms of syncs, 80 ms of calls, and 100 ms of waits.
         assert!((575..=581).contains(&saved), "{saved} ms");
-        assert!(words.contains("`unlink` next to them took 1"), "{words}");
+        assert!(words.contains("`unlink` along with them took 1"), "{words}");
         // Fewer calls don't belong to the commits.
         let (saved, words) = saved_ms(90);
         assert!((395..=401).contains(&saved), "{saved} ms");

@@ -86,7 +86,7 @@ pub(super) fn run(arguments: &Arguments, range: &str) -> Result<i32, Failure> {
         return Ok(COMMAND_FAILED);
     }
     let next = match last {
-        Some(_) => "; fathom history shows them in commit order",
+        Some(_) => "; 'fathom history' shows them in commit order",
         None => "",
     };
     write::print(&format!("{count} of {of} revisions measured{next}\n"))?;

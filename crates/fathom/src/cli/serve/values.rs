@@ -226,7 +226,7 @@ mod tests {
         for (text, said) in [
             ("100-200/30s", "100..5000/30s"),
             ("100..200", "100..5000/30s"),
-            ("200..100/30s", "does not grow"),
+            ("200..100/30s", "does not increase"),
             ("x..100/30s", "is not a ramp"),
             ("1..100/30", "unit"),
             ("1..100/2s", "at least 3 s"),

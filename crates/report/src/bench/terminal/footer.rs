@@ -259,7 +259,7 @@ mod tests {
         };
         assert_eq!(shared_core(&of(3.0)), None);
         let text = shared_core(&of(64.2)).unwrap();
-        assert!(text.contains("hyperthread 64 % of the time"), "{text}");
+        assert!(text.contains("hyperthread for 64 % of the time"), "{text}");
     }
 
     #[test]
