@@ -200,10 +200,9 @@ fn try_each(
 ) -> Result<Proof, ConductError> {
     let began = Instant::now();
     let mut first = None;
-    let mut left = one.ways.len() as u32;
-    for way in &one.ways {
-        let time = time.saturating_sub(began.elapsed()) / left;
-        left -= 1;
+    for (at, way) in one.ways.iter().enumerate() {
+        let left = time.saturating_sub(began.elapsed());
+        let time = share_of(left, &one.ways[at + 1..], wall);
         let proof = match try_one(plan, way, time, trace, (finding, wall), observer) {
             Err(error) if first.is_none() || !error.is_interruption() => return Err(error),
             Err(_) => break,
@@ -215,6 +214,17 @@ fn try_each(
         first.get_or_insert(proof);
     }
     Ok(first.expect("there is a way to try it"))
+}
+
+/// Returns the time for a way before `others`. A slope for which its part of the time would be too short leaves
+/// it to the other ways.
+fn share_of(left: Duration, others: &[Way], wall: f64) -> Duration {
+    let even = left / (others.len() as u32 + 1);
+    let fits = |way: &&Way| match way {
+        Way::Without(_) => true,
+        Way::Delayed(..) => rounds_in(even, wall) >= FEWEST_ROUNDS,
+    };
+    left / (others.iter().filter(fits).count() as u32 + 1)
 }
 
 fn try_one(
@@ -308,5 +318,27 @@ fn bench_plan(plan: &ProvePlan, arms: &Arms, amount: Amount) -> BenchPlan {
         record: None,
         terms: plan.why.terms.clone(),
         slope: arms.slope.clone(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_slope_that_does_not_fit_leaves_its_time_to_the_others() {
+        let slope = || {
+            let calls = Delayed::Calls {
+                numbers: vec![1],
+                calls: Some(1),
+            };
+            Way::Delayed("slope:writes".to_owned(), calls)
+        };
+        let seconds = Duration::from_secs;
+        assert_eq!(share_of(seconds(10), &[slope()], 0.01), seconds(5));
+        assert_eq!(share_of(seconds(10), &[slope()], 1.0), seconds(10));
+        let both = [Way::Without(&ALL[0]), slope()];
+        assert_eq!(share_of(seconds(12), &both, 0.01), seconds(4));
+        assert_eq!(share_of(seconds(12), &both, 1.0), seconds(6));
     }
 }

@@ -141,6 +141,18 @@ pub(super) fn joins() -> bool {
     !ENDED.load(Ordering::Acquire) && !lookups::remembers()
 }
 
+/// Reports whether a flush of this stream is held. After any call that could replace its descriptor, none is.
+pub(super) fn is_noted(stream: usize) -> bool {
+    let Some(lock) = Lock::take() else {
+        return false;
+    };
+    let state = lock.state();
+    let noted = state.streams.get(..state.count).unwrap_or_default();
+    noted
+        .iter()
+        .any(|known| known.address == stream && !known.always)
+}
+
 /// Forgets a stream that is closed or replaced.
 pub(super) fn forget(stream: usize) {
     settle();
