@@ -55,7 +55,8 @@ rm -rf "$folder"
 guest=$folder/guest
 mkdir -p "$guest"
 
-# Started by this shell itself, a program gets SIGTERM when the shell ends.
+# Started by this shell itself, a program gets SIGTERM when the shell ends. The emulator gets SIGKILL, which also ends
+# what is stopped.
 ends_too=(setpriv --pdeathsig TERM)
 
 began=$SECONDS
@@ -133,7 +134,7 @@ mkfs.ext4 -q -d "$guest" "$folder/disk"
 rm -rf "$guest"
 
 # The machine has no network. It is stopped if it hangs.
-"${ends_too[@]}" timeout --foreground -k 10 "${LIMIT:-3000}" setpriv --pdeathsig KILL \
+setpriv --pdeathsig KILL timeout --foreground -k 10 "${LIMIT:-3000}" setpriv --pdeathsig KILL \
     qemu-system-aarch64 -machine virt -cpu neoverse-n1 -accel tcg,thread=multi -smp 2 -m 3G \
     -nic none -display none -monitor none -serial stdio -no-reboot \
     -kernel "$folder/vmlinuz" -initrd "$folder/early.cpio" -append 'quiet panic=-1 console=ttyAMA0' \

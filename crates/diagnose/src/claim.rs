@@ -371,7 +371,7 @@ impl Least {
     };
 
     /// The same shares, from this time.
-    pub(crate) const fn from_ns(self, ns: f64) -> Least {
+    pub(crate) const fn with_ns(self, ns: f64) -> Least {
         Least { ns, ..self }
     }
 

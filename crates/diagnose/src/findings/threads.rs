@@ -62,7 +62,7 @@ pub(super) const ALL: &[Declaration] = &[
             a_third(Id::BusyPolling),
             a_third(Id::CpuStarved),
         ]),
-        least: Least::OF_WORK.from_ns(t::LEAST_PARALLEL_SAVING_NS),
+        least: Least::OF_WORK.with_ns(t::LEAST_PARALLEL_SAVING_NS),
         variants: &[shows(serial::threads::find), shows(serial::processes::find)],
         ..USUAL
     },

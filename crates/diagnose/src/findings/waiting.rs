@@ -16,7 +16,7 @@ const WAIT: Declaration = Declaration {
 
 /// The process at the other end of a pipe.
 const PACE: Declaration = Declaration {
-    least: Least::OF_WAITING.from_ns(t::LEAST_PACE_NS),
+    least: Least::OF_WAITING.with_ns(t::LEAST_PACE_NS),
     ..WAIT
 };
 

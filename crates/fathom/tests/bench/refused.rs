@@ -59,7 +59,7 @@ fn wrong_arguments_are_refused_with_what_to_type_instead() {
         (&["--env", "X", "true"], "error: --env takes NAME=VALUE"),
         (
             &["--env", "A=1", "--env", "B=2", "true"],
-            "error: --env was given 2 times for 1 command: write all variables of a command in one, --env 'A=1 B=2'",
+            "error: --env was given 2 times for 1 command: give all variables of a command in one option, --env 'A=1 B=2'",
         ),
         (
             &["--env", "PATH=/nowhere", "true"],

@@ -233,7 +233,7 @@ fn errors_that_come_fast_are_no_gain() {
         let said = match (base, head) {
             (_, "few.txt") => "2.0 % of the requests in few.txt failed.".to_owned(),
             (_, "late.txt") => "99 % of the requests in late.txt failed".to_owned(),
-            ("good.txt", failed) | (failed, _) => format!("All requests of {failed} failed"),
+            ("good.txt", failed) | (failed, _) => format!("All requests in {failed} failed"),
         };
         let second = shown.lines().nth(1).unwrap_or_default();
         assert!(second.starts_with(&said), "{shown}");

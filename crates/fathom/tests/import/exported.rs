@@ -146,7 +146,9 @@ fn mistakes_are_answered_with_what_helps() {
         b"",
     );
     assert!(
-        said.starts_with("error: nothing in it can be written as hyperfine: it has no time"),
+        said.starts_with(
+            "error: nothing in it can be written as hyperfine: it has no command time"
+        ),
         "{said}"
     );
     std::fs::write(

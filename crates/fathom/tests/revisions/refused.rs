@@ -47,13 +47,13 @@ fn a_range_that_is_none_is_answered_with_one() {
         &world,
         &["versions", "--of", "1.0", "--", "x-{version}"],
         2,
-        "two versions or more",
+        "two or more versions",
     );
     refused(
         &world,
         &["versions", "--of", "1.0,1.1", "--", "x"],
         2,
-        "write {version} where the version belongs",
+        "write {version} where the version goes",
     );
     refused(
         &world,
@@ -127,13 +127,13 @@ fn a_build_that_fails_everywhere_is_shown_with_the_end_of_its_words() {
         &world,
         &arguments,
         3,
-        "none of 2 versions builds. v2: exit code 9\nno compiler\n",
+        "none of the 2 versions builds. v2: exit code 9\nno compiler\n",
     );
     refused(
         &world,
         &["versions", "v1..v2", "--", "no-such-tool"],
         3,
-        "none of 2 versions runs the command.",
+        "none of the 2 versions runs the command.",
     );
     let bisect = [
         "bisect", "v1", "v2", "--build", "exit 9", "--", "sh", "tool",

@@ -65,7 +65,7 @@ pub(crate) fn find(analysis: &Analysis<'_>) -> Option<Claim> {
             .evidence("CPUs", cpus, "CPUs")
             .evidence("ready but not running, share of their time", waiting, "1")
             .weighing(delay)
-            .least(Least::NONE.from_ns(t::LEAST_DELAY_NS))
+            .least(Least::NONE.with_ns(t::LEAST_DELAY_NS))
             .pid(busy.first().map(|times| times.pid)),
     )
 }

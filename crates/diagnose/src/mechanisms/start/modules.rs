@@ -70,7 +70,7 @@ pub(crate) fn find(analysis: &Analysis<'_>) -> Option<Claim> {
             .pid(root.pid)
             .likely()
             .weighing(start)
-            .least(Least::share(least).from_ns(t::LONG_START_NS)),
+            .least(Least::share(least).with_ns(t::LONG_START_NS)),
     )
 }
 
