@@ -60,9 +60,9 @@ pub fn changes_terminal(record: &ChangesRecord, options: ChangesOptions) -> Stri
         .map(|series| series.found.spikes.len())
         .sum();
     if spikes > 0 && !options.all {
-        let spikes = counted(spikes as u64, "point lies", "points lie");
+        let spikes = counted(spikes as u64, "spike", "spikes");
         out.push_str(&format!(
-            "\n{spikes} far from both neighbours (spikes), but the level did not change; --all shows them\n"
+            "\n{spikes} (points far from both neighbours, same level); --all shows them\n"
         ));
     }
     out

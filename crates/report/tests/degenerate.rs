@@ -149,6 +149,6 @@ fn a_metric_that_fewer_runs_have() {
         ..TerminalOptions::default()
     };
     let text = terminal(&record, &options);
-    let note = "wait-free    known for 4 of 12 runs, only with one working thread whose waits\n               could be measured exactly, its interval has 87.5 %";
+    let note = "wait-free    known for 4 of 12 runs, in which a single thread did the work and\n               its waits could be measured exactly, its interval has 87.5 %";
     assert!(text.contains(note), "{text}");
 }

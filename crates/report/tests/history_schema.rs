@@ -205,7 +205,7 @@ fn a_comparison_says_why_a_change_is_not_what_the_values_make_and_why_it_is_unde
     let said = |record: &CompareRecord| compare_terminal(record, &options).replace('\n', " ");
     let (ratio, claim) = (
         "the median ratio over all pairs of runs",
-        "is claimed at 99 %",
+        "claiming a difference takes 99 % confidence",
     );
     let mut record = compare();
     record.comparisons.truncate(1);

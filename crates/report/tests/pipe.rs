@@ -250,7 +250,7 @@ fn three_stages_with_much_to_say_fit_a_screen() {
     let failures = text.find("failures is about").expect("it is said");
     let holds = text.find("holds_output is about").expect("it is said");
     assert!(failures < holds, "{text}");
-    assert!(text.contains("more note: -v"), "{text}");
+    assert!(text.contains("1 more note"), "{text}");
     record.notes.retain(|note| note.id != "delay_pipeline");
     for note in &mut record.notes {
         note.message = format!("{} {}", note.message, "more ".repeat(40));
@@ -283,7 +283,7 @@ fn a_model_that_is_rather_far_off_says_so() {
     assert!(!joined(&record(), true).contains(" off"));
     let text = joined(&with_model(|model| model.as_is_seconds = 0.12), true);
     assert!(
-        text.contains("for the pipeline as it is, the model gives 120 ms, 18 % off"),
+        text.contains("for the pipeline as it is, the model gives 120 ms, which is 18 % off"),
         "{text}"
     );
 }

@@ -61,7 +61,7 @@ fn the_page_of_a_process_that_ran_already_says_how_long_it_was_observed() {
     let page = explain_html(&attached());
     assert_eq!(
         data(&page)["process"],
-        "PID 4120 (app\\u{1b}[2J), 2.0 s of it"
+        "PID 4120 (app\\u{1b}[2J), observed for 2.0 s"
     );
     assert_eq!(data(&page)["wall"], "2.00 s");
     assert!(data(&explain_html(&clean()))["process"].is_null());

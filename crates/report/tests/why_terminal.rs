@@ -39,7 +39,10 @@ fn a_process_that_ran_already() {
         process.ended = true;
     }
     let text = print(&ended);
-    assert!(text.contains("2.0 s of it, up to its end\n"), "{text}");
+    assert!(
+        text.contains("observed for 2.0 s, until it exited\n"),
+        "{text}"
+    );
     assert!(text.contains("ended: exit code 3"), "{text}");
 }
 

@@ -276,7 +276,7 @@ fn calls_on_more_descriptors_than_the_table_holds_are_counted() {
     assert_eq!(failed.map(|row| row.errors).sum::<u64>(), 30_000);
     let none = sum(&t, "close", None);
     assert!((29_000..30_000).contains(&none.errors), "{none:?}");
-    let said = |line: &String| line.starts_with("the descriptors of 29");
+    let said = |line: &String| line.starts_with("the descriptors and bytes of 29");
     assert!(t.not_visible.iter().any(said), "{:?}", t.not_visible);
 }
 

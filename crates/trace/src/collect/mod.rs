@@ -666,7 +666,7 @@ mod tests {
             trace
                 .not_visible
                 .iter()
-                .any(|text| text.starts_with("the work of process 2"))
+                .any(|text| text.starts_with("what process 2 did"))
         );
     }
 }
