@@ -49,7 +49,12 @@ impl OtherThreads {
             .filter(|(name, _)| !own_names.iter().any(|own| is_same(own, name)))
             .collect();
         others.sort_by(|a, b| b.1.total_cmp(&a.1));
-        others.dedup_by(|a, b| a.0 == b.0);
+        let mut named: Vec<ThreadName> = Vec::new();
+        others.retain(|(name, _)| {
+            let is_new = !named.contains(name);
+            named.extend(is_new.then(|| name.clone()));
+            is_new
+        });
         others.truncate(MOST_THREADS);
         OtherThreads {
             threads: others,
@@ -182,6 +187,21 @@ mod tests {
         };
         assert_eq!(*share, 400);
         assert_eq!(others.held_back_by(9.0)[0].1, 1_000);
+    }
+
+    #[test]
+    fn threads_of_the_same_name_are_stopped_once() {
+        // Two processes of one name, and a thread that runs for a time between theirs.
+        let mut trace = trace();
+        trace.threads.push(thread(5, 5, "helper", 300));
+        trace.threads.push(thread(6, 6, "helper", 100));
+        let others = OtherThreads::of(&looks_up(), &trace);
+        let names: Vec<&str> = others
+            .threads
+            .iter()
+            .map(|(name, _)| name.process.as_str())
+            .collect();
+        assert_eq!(names, ["helper", "main"]);
     }
 
     #[test]
