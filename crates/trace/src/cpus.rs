@@ -13,14 +13,14 @@ pub fn allowed_cpus() -> Vec<usize> {
     (0..libc::CPU_SETSIZE as usize).filter(is_in).collect()
 }
 
-/// Returns the time for which the CPUs that the calling thread may use have been busy since boot, in
-/// nanoseconds, including time that a hypervisor took; `None` if the system doesn't report it. The kernel
-/// counts in ticks, usually of 10 ms.
-pub(crate) fn busy_ns() -> Option<u64> {
+/// Returns the time for which these CPUs have been busy since boot, in nanoseconds, including time that a
+/// hypervisor took; `None` if the system doesn't report it for all of them. The kernel counts in ticks,
+/// usually of 10 ms.
+pub fn busy_ns(cpus: &[usize]) -> Option<u64> {
     let text = std::fs::read_to_string("/proc/stat").ok()?;
     // SAFETY: takes a constant and returns a number.
     let ticks_per_second = unsafe { libc::sysconf(libc::_SC_CLK_TCK) }.max(1) as u64;
-    Some(busy_ticks(&text, &allowed_cpus())?.saturating_mul(1_000_000_000 / ticks_per_second))
+    Some(busy_ticks(&text, cpus)?.saturating_mul(1_000_000_000 / ticks_per_second))
 }
 
 /// Returns the ticks of `/proc/stat` for which these CPUs were not idle; `None` if one is missing.

@@ -79,7 +79,7 @@ impl Group {
     /// Starts the clock for the delays.
     pub(crate) fn begin(&mut self, at: u64) {
         self.begin = at;
-        self.busy_from_ns = cpus::busy_ns();
+        self.busy_from_ns = cpus::busy_ns(&cpus::allowed_cpus());
     }
 
     /// Releases the members that are due; returns their process ids.
@@ -140,7 +140,8 @@ impl Group {
         let all = self.members.iter().all(|m| m.ended.is_some());
         if all && self.busy_ns.is_none() {
             let from = self.busy_from_ns;
-            self.busy_ns = from.and_then(|from| cpus::busy_ns()?.checked_sub(from));
+            self.busy_ns =
+                from.and_then(|from| cpus::busy_ns(&cpus::allowed_cpus())?.checked_sub(from));
         }
         all
     }

@@ -54,7 +54,7 @@ mod watch;
 pub use attach::Target;
 pub use close_from::close_from;
 pub use command::{Io, Member, TimelineOptions, TraceCommand, TraceOptions};
-pub use cpus::{allowed_cpus, run_on};
+pub use cpus::{allowed_cpus, busy_ns, run_on};
 pub use descriptor::{DescriptorKind, Socket, SocketEnd, SocketFamily};
 pub use error::{AttachError, TraceError};
 pub use kernel::btf::BtfError;

@@ -6,7 +6,7 @@ use std::fs;
 use fathom_load::Address;
 use fathom_load::clock::{now, process_cpu};
 use fathom_measure::server::{listening, owner};
-use fathom_trace::allowed_cpus;
+use fathom_trace::{allowed_cpus, busy_ns};
 
 /// A snapshot of the total CPU time at one moment.
 pub(super) struct Busy {
@@ -29,7 +29,7 @@ impl Busy {
         let cpus = machine_cpus();
         Busy {
             at: now(),
-            busy_ns: busy_ns(&cpus),
+            busy_ns: busy_ns(&cpus).unwrap_or(0),
             own_ns: process_cpu(),
             cpus,
             measured,
@@ -44,7 +44,7 @@ impl Busy {
     /// Returns the CPU time used since the snapshot by everything except this measurement, which used
     /// `own_ns`, as a share of the time of all CPUs.
     pub(super) fn others_since(&self, own_ns: u64) -> f64 {
-        let busy = busy_ns(&self.cpus).saturating_sub(self.busy_ns);
+        let busy = busy_ns(&self.cpus).map_or(0, |busy| busy.saturating_sub(self.busy_ns));
         let time = now().saturating_sub(self.at) * self.cpus.len() as u64;
         let measured = self
             .measured
@@ -105,27 +105,6 @@ fn machine_cpus() -> Vec<usize> {
         true => allowed_cpus(),
         false => all,
     }
-}
-
-/// Returns the time in which these CPUs were not idle, with the resolution of kernel ticks.
-fn busy_ns(cpus: &[usize]) -> u64 {
-    let text = fs::read_to_string("/proc/stat").unwrap_or_default();
-    let of = |cpu: &usize| -> u64 {
-        let name = format!("cpu{cpu} ");
-        let line = text
-            .lines()
-            .find_map(|line| line.strip_prefix(name.as_str()));
-        let fields: Vec<u64> = line
-            .unwrap_or_default()
-            .split_ascii_whitespace()
-            .filter_map(|word| word.parse().ok())
-            .collect();
-        // user, nice, system, idle, iowait, irq, softirq, steal; guest time is included in user.
-        let busy = [0, 1, 2, 5, 6, 7];
-        busy.iter().filter_map(|field| fields.get(*field)).sum()
-    };
-    let ticks: u64 = cpus.iter().map(of).sum();
-    ticks * 10_000_000
 }
 
 #[cfg(test)]

@@ -6,7 +6,7 @@ use std::time::Duration;
 use super::requests;
 use super::run::Run;
 use crate::command::{TraceCommand, TraceOptions};
-use crate::cpus::busy_ns;
+use crate::cpus::{allowed_cpus, busy_ns};
 use crate::error::{TraceError, system};
 use crate::result::{Tier, Trace};
 use crate::spawn;
@@ -43,7 +43,8 @@ fn observe_here(command: &TraceCommand, options: &TraceOptions) -> Result<Trace,
     let mut run = Run::new(child.pid, start, options);
     run.name_descriptors(&options.labels);
     run.name_maps(command.name_maps.clone());
-    let busy_from = busy_ns();
+    let cpus = allowed_cpus();
+    let busy_from = busy_ns(&cpus);
     child.release()?;
 
     let done = AtomicBool::new(false);
@@ -70,7 +71,7 @@ fn observe_here(command: &TraceCommand, options: &TraceOptions) -> Result<Trace,
         done.store(true, Ordering::Release);
         (outcome, watch.join().unwrap_or(false))
     });
-    let busy_cpus_ns = busy_from.and_then(|from| busy_ns()?.checked_sub(from));
+    let busy_cpus_ns = busy_from.and_then(|from| busy_ns(&cpus)?.checked_sub(from));
     let (status, usage, end) = outcome?;
     child.wait_exec()?;
     let held_ns = run.held();

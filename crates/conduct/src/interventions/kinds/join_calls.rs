@@ -20,13 +20,9 @@ pub(super) const INTERVENTION: Intervention = Intervention {
         FindingId::KernelBound,
     ],
     takes: Takes::Calls,
-    arrange,
+    arrange: preloaded,
     ..USUAL
 };
-
-fn arrange(case: &Case<'_>) -> Result<Change, String> {
-    preloaded(case)
-}
 
 /// Loads the library into the command.
 pub(super) fn preloaded(case: &Case<'_>) -> Result<Change, String> {
