@@ -118,7 +118,7 @@ const CAUSES: [(&str, &str, &[&str]); 5] = [
 const LONGER: [&str; 4] = ["s250", "z60", "x300", "s120,x150"];
 /// The same for causes that are pauses. Other pauses are excluded, because they would be a true cause
 /// themselves.
-const LONGER_THAN_PAUSES: [&str; 4] = ["s250", "r700000", "x300", "s120,x150"];
+const LONGER_THAN_PAUSES: [&str; 4] = ["s250", "r2000000", "x300", "s120,x150"];
 /// With a cause beside the critical path, a program takes at most this much of its time without.
 const MOST_COST: f64 = 1.1;
 /// The minimum share of the causes off the path that must be refuted or must not be reported.

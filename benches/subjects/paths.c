@@ -7,7 +7,7 @@
 //   s  compute for n ms (ROUNDS iterations each)     w  write n single bytes to a file
 //   r  read n single bytes                           f  write a byte and sync it, n times
 //   m  look up a file that doesn't exist, n times    z  sleep for 5 ms, n times
-//   x  wait n ms for a child                         c  compute for 20 us and write a byte to /dev/null, n times
+//   x  wait for a child that computes for n ms       c  compute for 20 us and write a byte to /dev/null, n times
 //   -  do nothing
 // The first thread is the main thread.
 #define _GNU_SOURCE
@@ -57,12 +57,13 @@ static void pause_ms(long ms) {
 }
 
 static void wait_for_child(long ms) {
-    char seconds[32];
-    snprintf(seconds, sizeof seconds, "%ld.%03ld", ms / 1000, ms % 1000);
-    char *words[] = {"sleep", seconds, NULL};
+    char iterations[32], phase[32];
+    snprintf(iterations, sizeof iterations, "%llu", (unsigned long long)rounds);
+    snprintf(phase, sizeof phase, "s%ld", ms);
+    char *words[] = {"paths", (char *)folder, iterations, phase, NULL};
     pid_t child;
-    if (posix_spawnp(&child, "sleep", NULL, NULL, words, environ) != 0)
-        fail("sleep");
+    if (posix_spawn(&child, "/proc/self/exe", NULL, NULL, words, environ) != 0)
+        fail("posix_spawn");
     waitpid(child, NULL, 0);
 }
 
@@ -82,7 +83,9 @@ static void work(char kind, long n, int thread) {
         close(file);
         break;
     case 'r':
-        file = open("/dev/zero", O_RDONLY | O_CLOEXEC);
+        file = opened("read", thread, O_RDWR);
+        if (ftruncate(file, n) != 0)
+            fail("ftruncate");
         for (long i = 0; i < n; i++)
             if (read(file, &byte, 1) != 1)
                 fail("read");

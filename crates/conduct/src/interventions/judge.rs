@@ -12,6 +12,9 @@ const EFFECTIVE: f64 = 0.25;
 const NO_CAUSE: f64 = 0.5;
 /// If added CPU time offsets this part of the predicted saving, the cause was replaced, not removed.
 const REPLACED: f64 = 0.5;
+/// If the CPU time falls by this part of the lowest predicted saving, the cause was removed, also by an
+/// intervention that may remove only part of it.
+const REMOVED: f64 = 0.5;
 
 /// When calls are joined, at most this part of them may remain; otherwise most of them weren't intercepted.
 const CALLS_LEFT: f64 = 0.1;
@@ -80,6 +83,7 @@ pub(super) fn proof(
     let least = predicted.map_or(0.0, |saving| saving.low_ns as f64 / 1e6);
     let expected = predicted.map_or(0.0, |saving| saving.ns as f64 / 1e6);
     let is_replaced = expected > 0.0 && measured.more_cpu * 1e3 >= REPLACED * expected;
+    let is_removed = least > 0.0 && -measured.more_cpu * 1e3 >= REMOVED * least;
     let shows_none = match measured.verdict {
         Verdict::Faster => high < EFFECTIVE * least,
         Verdict::Same | Verdict::Slower => true,
@@ -92,10 +96,6 @@ pub(super) fn proof(
             let reason = format!("{rounds} rounds were too few; --time 5m allows more");
             (ProofVerdict::Undecided, Some(reason))
         }
-        _ if is_replaced => {
-            let reason = "without it, the command spends the time computing instead";
-            (ProofVerdict::Undecided, Some(reason.to_owned()))
-        }
         _ if takes == Takes::Calls && measured.calls_left > CALLS_LEFT => {
             let left = 100.0 * measured.calls_left.min(1.0);
             let reason = format!(
@@ -103,7 +103,11 @@ pub(super) fn proof(
             );
             (ProofVerdict::Undecided, Some(reason))
         }
-        _ if takes == Takes::Some => {
+        _ if is_replaced => {
+            let reason = "without it, the command spends the time computing instead";
+            (ProofVerdict::Undecided, Some(reason.to_owned()))
+        }
+        _ if takes == Takes::Some && !is_removed => {
             let reason = "perhaps only part of the cause was removed";
             (ProofVerdict::Undecided, Some(reason.to_owned()))
         }
@@ -257,6 +261,30 @@ mod tests {
             ..same
         };
         assert_eq!(said(Takes::Calls, &left), (ProofVerdict::Undecided, true));
+    }
+
+    #[test]
+    fn what_takes_the_predicted_cpu_time_away_and_saves_nothing_is_refuted() {
+        let same = measured([0.99, 1.0, 1.01], Verdict::Same);
+        let of = |more_cpu: f64| said(Takes::Some, &Measured { more_cpu, ..same });
+        assert_eq!(of(-0.3), (ProofVerdict::Refuted, false));
+        assert_eq!(of(-0.1), (ProofVerdict::Undecided, true));
+    }
+
+    #[test]
+    fn calls_that_were_not_joined_but_cost_more_are_not_replaced() {
+        let same = measured([0.99, 1.0, 1.01], Verdict::Same);
+        let left = Measured {
+            calls_left: 1.0,
+            more_cpu: 0.5,
+            ..same
+        };
+        let proof = proof("x", Takes::Calls, &left, predicted(550));
+        assert!(
+            proof
+                .reason
+                .is_some_and(|reason| reason.starts_with("100 %"))
+        );
     }
 
     #[test]

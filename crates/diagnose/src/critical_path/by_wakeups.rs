@@ -36,8 +36,11 @@ struct Walk<'a> {
     handed_over: HashSet<u32>,
     /// The CPU time of the tree after the last records of its threads.
     charged_after_ends: f64,
-    /// Threads that are waited for at a later moment, either for their end or for their work.
-    awaited: HashSet<u32>,
+    /// Threads that are waited for at a later moment, either for their end or for their work, and when the
+    /// earliest such wait began.
+    awaited: HashMap<u32, u64>,
+    /// The threads whose waits are being replaced, from the outermost to the current one.
+    on_the_way: Vec<u32>,
     /// Sums that don't belong to any thread on the way.
     beside: Sums,
     weights: HashMap<u32, f64>,
@@ -68,7 +71,8 @@ pub(super) fn find(
         outside: HashMap::new(),
         waits: BTreeMap::new(),
         handed_over: HashSet::new(),
-        awaited: HashSet::new(),
+        awaited: HashMap::new(),
+        on_the_way: Vec::new(),
         charged_after_ends: charged_after_ends(trace),
         beside: Sums::default(),
         weights: HashMap::new(),
@@ -92,6 +96,12 @@ fn charged_after_ends(trace: &Trace) -> f64 {
 impl<'a> Walk<'a> {
     /// Accounts for the time from `from` to `to` by what this thread did and what it waited for.
     fn cover(&mut self, times: &'a ThreadTimes, from: u64, to: u64, depth: u32) {
+        self.on_the_way.push(times.tid);
+        self.cover_by(times, from, to, depth);
+        self.on_the_way.pop();
+    }
+
+    fn cover_by(&mut self, times: &'a ThreadTimes, from: u64, to: u64, depth: u32) {
         let mut at = to;
         if times.to_ns < at {
             let end = times.to_ns.max(from);
@@ -118,7 +128,7 @@ impl<'a> Walk<'a> {
             self.ran(times.tid, back - woken - ready);
             match self.graph.waker(times, interval, woken) {
                 Some(waker) if depth < DEEPEST => {
-                    self.awaited.insert(waker.tid);
+                    self.awaited.insert(waker.tid, begin);
                     self.cover(waker, begin, woken, depth + 1);
                 }
                 _ => self.alone(times, interval, (begin, woken), depth),
@@ -140,14 +150,16 @@ impl<'a> Walk<'a> {
         let spent = self.graph.classifier.interval(wait);
         let worker = match spent {
             TimeCategory::Sleeping if depth < DEEPEST => {
-                self.graph.slept_beside(times, (from, to), &self.awaited)
+                let (awaited, sleepers) = (&self.awaited, &self.on_the_way);
+                self.graph
+                    .slept_beside(times, (from, to), awaited, sleepers)
             }
             _ => None,
         };
         let end = worker.map_or(from, |worker| worker.to_ns.clamp(from, to));
         self.waited(times.tid, spent, to - end);
         if let Some(worker) = worker {
-            self.awaited.insert(worker.tid);
+            self.awaited.insert(worker.tid, from);
             self.cover(worker, from, end, depth + 1);
         }
     }
@@ -210,7 +222,7 @@ impl<'a> Walk<'a> {
             let ns = (wait.to - wait.from.max(begin)).min(room as u64);
             let left = |left, spent: &TimeCategory| left - sums.take(*spent, left);
             ON_PIPES.iter().fold(ns as f64, left);
-            self.awaited.insert(wait.by.tid);
+            self.awaited.insert(wait.by.tid, wait.to - ns);
             self.cover(wait.by, wait.to - ns, wait.to, depth + 1);
         }
         self.beside.add_scaled(&sums, 1.0);

@@ -1,7 +1,7 @@
 //! Determines who ended each wait, who created each thread, and which thread ended the command.
 
 use std::cell::RefCell;
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 
 use fathom_model::TimeCategory;
 use fathom_trace::{Interval, Trace};
@@ -290,27 +290,48 @@ impl<'a> WakeGraph<'a> {
         asleep.sum::<u64>() * 2 < to.saturating_sub(from)
     }
 
-    /// Returns the thread that worked while this thread slept and that is waited for, either at a later
-    /// moment (`awaited`) or by naps that end with it.
+    /// Returns the thread that worked while this thread slept and that is waited for, either from a later
+    /// moment on (`awaited`) or by naps that end with it. A thread that finished its work and then waited for
+    /// this thread, or for one of the `sleepers` that wait for this thread, is not meant: it had time to spare.
     pub(super) fn slept_beside(
         &self,
         times: &ThreadTimes,
         (from, to): (u64, u64),
-        awaited: &HashSet<u32>,
+        awaited: &HashMap<u32, u64>,
+        sleepers: &[u32],
     ) -> Option<&'a ThreadTimes> {
         let works = |other: &&ThreadTimes| {
             let (begin, end) = (other.from_ns.max(from), other.to_ns.min(to));
             let there = end > begin && other.tid != times.tid;
             there && other.from_ns <= from && self.ran_most(other, begin, end)
         };
-        let through = |other: &&ThreadTimes| other.to_ns >= to && awaited.contains(&other.tid);
+        let through = |other: &&ThreadTimes| {
+            let since = awaited.get(&other.tid);
+            other.to_ns >= to
+                && since.is_some_and(|at| !self.had_to_spare(other, (to, *at), sleepers))
+        };
         let ends = |other: &&ThreadTimes| {
-            other.to_ns < to && (awaited.contains(&other.tid) || self.naps_until(times, other, to))
+            let is_awaited = awaited.contains_key(&other.tid);
+            other.to_ns < to && (is_awaited || self.naps_until(times, other, to))
         };
         let others = || self.all.iter().filter(works);
         others()
             .find(through)
             .or_else(|| others().filter(ends).max_by_key(|other| other.to_ns))
+    }
+
+    /// Reports whether a thread waited for one of the `sleepers` for more than a tenth of the time.
+    fn had_to_spare(&self, times: &ThreadTimes, (from, to): (u64, u64), sleepers: &[u32]) -> bool {
+        let waits = self.intervals_after(times.tid, from);
+        let waits = waits.take_while(|wait| wait.from_ns < to);
+        let for_sleepers =
+            waits.filter(|wait| wait.woken_by.is_some_and(|by| sleepers.contains(&by)));
+        let ns = for_sleepers.map(|wait| {
+            woken_ns(wait)
+                .min(to)
+                .saturating_sub(wait.from_ns.max(from))
+        });
+        ns.sum::<u64>() * 10 > to.saturating_sub(from)
     }
 
     /// Reports whether a thread napped repeatedly while another thread worked but not after its end, and
