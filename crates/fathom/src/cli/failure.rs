@@ -128,6 +128,16 @@ impl Failure {
         }
     }
 
+    /// Returns whether the kernel doesn't know a call.
+    fn lacks_a_call(&self) -> bool {
+        let (Failure::Measure(MeasureError::Launcher { error, .. })
+        | Failure::Trace(TraceError::System { error, .. })) = self
+        else {
+            return false;
+        };
+        error.raw_os_error() == Some(libc::ENOSYS)
+    }
+
     /// Prints the failure to standard error, and returns the exit code.
     pub(super) fn print(&self) -> i32 {
         let red = Style::new().bold().fg_color(Some(AnsiColor::Red.into()));
@@ -137,6 +147,9 @@ impl Failure {
             if let Some(advice) = advice(error) {
                 text.push_str(&format!("{advice}\n"));
             }
+        }
+        if self.lacks_a_call() {
+            text.push_str("Fathom needs Linux 5.3 or later\n");
         }
         // Fathom needs /proc to start, find and account for programs, so this is reported first, whatever
         // failed.

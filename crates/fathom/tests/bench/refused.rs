@@ -1,5 +1,6 @@
 //! Errors and their messages.
 
+use std::os::unix::process::CommandExt;
 use std::process::{Command, Stdio};
 
 use serde_json::Value;
@@ -379,6 +380,54 @@ fn without_proc_each_verb_says_so_and_what_to_do() {
         assert_eq!(output.status.code(), Some(4), "{arguments:?}: {said}");
         let last =
             "/proc is not mounted here, but Fathom needs it to measure: mount -t proc proc /proc";
+        assert_eq!(said.lines().last(), Some(last), "{arguments:?}: {said}");
+    }
+}
+
+#[test]
+fn a_kernel_that_lacks_a_call_is_told_which_one_is_needed() {
+    // Linux has `pidfd_open` since 5.3.
+    let step = |code: u32, jf, k| libc::sock_filter {
+        code: code as u16,
+        jt: 0,
+        jf,
+        k,
+    };
+    let mut steps = [
+        step(libc::BPF_LD | libc::BPF_W | libc::BPF_ABS, 0, 0),
+        step(
+            libc::BPF_JMP | libc::BPF_JEQ | libc::BPF_K,
+            1,
+            libc::SYS_pidfd_open as u32,
+        ),
+        step(
+            libc::BPF_RET | libc::BPF_K,
+            0,
+            libc::SECCOMP_RET_ERRNO | libc::ENOSYS as u32,
+        ),
+        step(libc::BPF_RET | libc::BPF_K, 0, libc::SECCOMP_RET_ALLOW),
+    ];
+    for arguments in [&["bench", "true"][..], &["why", "--", "true"]] {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_fathom"));
+        let program = libc::sock_fprog {
+            len: steps.len() as u16,
+            filter: steps.as_mut_ptr(),
+        };
+        let address = std::ptr::from_ref(&program).addr();
+        // SAFETY: between fork and exec only these calls are made, with a value that outlives them.
+        unsafe {
+            command.args(arguments).pre_exec(move || {
+                libc::prctl(libc::PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
+                match libc::prctl(libc::PR_SET_SECCOMP, libc::SECCOMP_MODE_FILTER, address) {
+                    0 => Ok(()),
+                    _ => Err(std::io::Error::last_os_error()),
+                }
+            });
+        }
+        let output = command.output().expect("it starts");
+        let said = stderr(&output);
+        assert_eq!(output.status.code(), Some(4), "{arguments:?}: {said}");
+        let last = "Fathom needs Linux 5.3 or later";
         assert_eq!(said.lines().last(), Some(last), "{arguments:?}: {said}");
     }
 }
