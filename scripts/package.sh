@@ -151,8 +151,12 @@ pack_npm() {
     done
     sums+=("${files[@]}")
     [ "$own" ] || return 0
+    local install=(npm install --silent --offline --no-audit --no-fund)
+    if "${install[@]}" --libc musl --prefix "$out/npm/musl" "${files[@]}"; then
+        falls_short "can be installed on a system with musl"
+    fi
     now
-    npm install --silent --offline --no-audit --no-fund --prefix "$out/npm/prefix" "${files[@]}"
+    "${install[@]}" --prefix "$out/npm/prefix" "${files[@]}"
     verdict "$sources" "$out/npm/prefix/node_modules/.bin/fathom"
     rm -r "$out/npm"
 }
