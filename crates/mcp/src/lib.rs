@@ -8,16 +8,17 @@
 mod allowed;
 mod answers;
 mod bounded;
-mod measuring;
+mod protocol;
 mod questions;
 mod server;
-mod stdin;
 mod tools;
+mod verb;
 
 use std::path::PathBuf;
 
 pub use allowed::Allowed;
-pub use measuring::{SERVER, end_with};
+pub use server::serve;
+pub use verb::{SERVER, end_with};
 
 /// Settings chosen by the user who starts the server.
 #[derive(Debug)]
@@ -32,20 +33,4 @@ pub struct ServePlan {
     pub allowed: Allowed,
     /// Version of Fathom.
     pub version: &'static str,
-}
-
-/// Serves requests until the client disconnects. Call it on the longest-lived thread: processes that it
-/// starts end with that thread.
-///
-/// # Errors
-/// A message if the client doesn't speak the protocol.
-pub fn serve(plan: ServePlan) -> Result<(), String> {
-    let runtime = tokio::runtime::Builder::new_current_thread()
-        .enable_all()
-        .build()
-        .map_err(|error| format!("can't start the server: {error}"))?;
-    let ended = runtime.block_on(server::serve(plan));
-    // A read of standard input can't be cancelled, so don't wait for it.
-    runtime.shutdown_background();
-    ended
 }

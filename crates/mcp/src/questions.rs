@@ -2,7 +2,6 @@
 
 use std::path::Path;
 
-use rmcp::schemars::{self, JsonSchema};
 use serde::Deserialize;
 
 use crate::allowed::Allowed;
@@ -16,12 +15,13 @@ const LONGEST_S: f64 = 3_600.0;
 const MOST_COMMANDS: usize = 8;
 
 /// Which of these commands is faster, and by how much?
-#[derive(Debug, Deserialize, JsonSchema)]
+#[derive(Debug, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Bench {
     /// Command lines, each a program with its arguments as a shell would split them, without pipes,
     /// redirections or variables. The others are compared with the first. A single command is timed.
-    #[schemars(length(min = 1, max = 8))]
+    #[cfg_attr(test, schemars(length(min = 1, max = 8)))]
     pub commands: Vec<String>,
     /// A metric to compare instead of time, such as `peak_memory`, `read_calls`, `write_calls`, `cpu`.
     #[serde(default)]
@@ -44,7 +44,8 @@ pub(crate) struct Bench {
 }
 
 /// Why is this command slow? Or: what does it do more than another one?
-#[derive(Debug, Deserialize, JsonSchema)]
+#[derive(Debug, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Why {
     /// A command line: a program with its arguments as a shell would split them.
@@ -65,7 +66,8 @@ pub(crate) struct Why {
 }
 
 /// What changed between two earlier measurements?
-#[derive(Debug, Deserialize, JsonSchema)]
+#[derive(Debug, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Compare {
     /// The side to compare with: a git revision (`main`), a label, a record's id, `@-2`, or a record file.
@@ -81,7 +83,8 @@ pub(crate) struct Compare {
 }
 
 /// How did measurements change over time?
-#[derive(Debug, Deserialize, JsonSchema)]
+#[derive(Debug, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub(crate) struct History {
     /// Only these benchmarks; `*` matches any characters.
@@ -96,12 +99,14 @@ pub(crate) struct History {
 }
 
 /// Is this machine suitable for measuring?
-#[derive(Debug, Deserialize, JsonSchema)]
+#[derive(Debug, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub(crate) struct MachineCheck {}
 
 /// What does a word in Fathom's output mean?
-#[derive(Debug, Deserialize, JsonSchema)]
+#[derive(Debug, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Explain {
     /// The name of a finding, metric, warning or tier, such as `unbuffered-output`.

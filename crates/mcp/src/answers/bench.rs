@@ -3,14 +3,14 @@
 use fathom_model::quantity::counted;
 use fathom_model::{BenchRecord, Metric, StopReason, Verdict};
 use fathom_report::{bench_sentences, format_metric};
-use rmcp::schemars::{self, JsonSchema};
 use serde::Serialize;
 
 use super::{Answer, Interval, record, warned, warnings};
 use crate::bounded::{bare_name, name, sentence, text};
 
 /// The result of `bench`.
-#[derive(Debug, Serialize, JsonSchema)]
+#[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub(crate) struct Bench {
     /// The answer in one sentence, with the commands by their numbers from 1.
     answer: String,
@@ -23,7 +23,8 @@ pub(crate) struct Bench {
     warnings: Vec<String>,
 }
 
-#[derive(Debug, Serialize, JsonSchema)]
+#[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 struct Command {
     command: String,
     runs: usize,
@@ -36,7 +37,8 @@ struct Command {
     median: Interval,
 }
 
-#[derive(Debug, Serialize, JsonSchema)]
+#[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 struct Compared {
     /// Number of the command, from 1.
     command: usize,

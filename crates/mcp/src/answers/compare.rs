@@ -3,7 +3,6 @@
 use fathom_model::quantity::{format_bytes, format_count, short_time};
 use fathom_model::{CompareRecord, Verdict};
 use fathom_report::compare_sentence;
-use rmcp::schemars::{self, JsonSchema};
 use serde::Serialize;
 
 use super::{Answer, Interval, record, warned, warnings};
@@ -15,7 +14,8 @@ const MOST: usize = 20;
 const REASONS: usize = 3;
 
 /// The result of `compare`.
-#[derive(Debug, Serialize, JsonSchema)]
+#[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub(crate) struct Compare {
     /// The answer in one sentence.
     answer: String,
@@ -30,7 +30,8 @@ pub(crate) struct Compare {
     warnings: Vec<String>,
 }
 
-#[derive(Debug, Serialize, JsonSchema)]
+#[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 struct Compared {
     benchmark: String,
     metric: String,

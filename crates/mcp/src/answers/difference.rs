@@ -2,7 +2,6 @@
 
 use fathom_model::DifferenceRecord;
 use fathom_report::{difference_parts, difference_sentence};
-use rmcp::schemars::{self, JsonSchema};
 use serde::Serialize;
 
 use super::why::Cause;
@@ -16,7 +15,8 @@ const TOLD: usize = 5;
 const FINDINGS: usize = 3;
 
 /// The time that B takes beyond A, in milliseconds.
-#[derive(Debug, Serialize, JsonSchema)]
+#[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub(crate) struct Difference {
     /// The total difference.
     ms: f64,
@@ -29,7 +29,8 @@ pub(crate) struct Difference {
     not_explained_ms: f64,
 }
 
-#[derive(Debug, Serialize, JsonSchema)]
+#[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 struct Part {
     /// The use of the time: a part of the account, a program, a call or a function.
     part: String,

@@ -1,7 +1,6 @@
 //! Answers what a word means.
 
 use fathom_report::{explain_word, known_words, similar_words};
-use rmcp::schemars::{self, JsonSchema};
 use serde::Serialize;
 
 use super::Answer;
@@ -15,7 +14,8 @@ const LISTED: usize = 200;
 const TOLD: usize = 60;
 
 /// The result of `explain`.
-#[derive(Debug, Serialize, JsonSchema)]
+#[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub(crate) struct Explain {
     /// The meaning of the word, or a message that it is not one of Fathom's.
     answer: String,

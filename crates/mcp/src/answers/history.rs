@@ -2,7 +2,6 @@
 
 use fathom_model::quantity::counted;
 use fathom_model::{HistoryPoint, HistoryRecord, HistorySeries};
-use rmcp::schemars::{self, JsonSchema};
 use serde::Serialize;
 
 use super::compare::in_unit;
@@ -14,7 +13,8 @@ const SERIES: usize = 10;
 const POINTS: usize = 20;
 
 /// The result of `history`.
-#[derive(Debug, Serialize, JsonSchema)]
+#[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub(crate) struct History {
     /// The answer in one sentence.
     answer: String,
@@ -26,7 +26,8 @@ pub(crate) struct History {
     more: usize,
 }
 
-#[derive(Debug, Serialize, JsonSchema)]
+#[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 struct Series {
     benchmark: String,
     metric: String,
@@ -37,7 +38,8 @@ struct Series {
     older: usize,
 }
 
-#[derive(Debug, Serialize, JsonSchema)]
+#[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 struct Point {
     time: String,
     revision: Option<String>,

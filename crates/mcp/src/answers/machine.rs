@@ -2,7 +2,6 @@
 
 use fathom_model::{CheckReport, CheckState, Fitness};
 use fathom_report::machine_check_sentence;
-use rmcp::schemars::{self, JsonSchema};
 use serde::Serialize;
 
 use super::{Answer, record};
@@ -12,7 +11,8 @@ use crate::bounded::{sentence, text};
 const ITEMS: usize = 10;
 
 /// The result of `machine_check`.
-#[derive(Debug, Serialize, JsonSchema)]
+#[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub(crate) struct Machine {
     /// The answer in one sentence.
     answer: String,
@@ -26,7 +26,8 @@ pub(crate) struct Machine {
     items: Vec<Item>,
 }
 
-#[derive(Debug, Serialize, JsonSchema)]
+#[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 struct Item {
     id: String,
     /// `warning` or `bad`.

@@ -12,18 +12,21 @@ mod machine;
 mod place;
 mod why;
 
-use rmcp::schemars::{self, JsonSchema};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
-pub(crate) use bench::{Bench, bench};
-pub(crate) use compare::{Compare, compare};
-pub(crate) use explain::{Explain, explain};
+pub(crate) use bench::bench;
+pub(crate) use compare::compare;
+pub(crate) use explain::explain;
 pub(crate) use failure::failure;
-pub(crate) use history::{History, history};
-pub(crate) use machine::{Machine, machine};
-pub(crate) use why::{Why, why};
+pub(crate) use history::history;
+pub(crate) use machine::machine;
+pub(crate) use why::why;
+#[cfg(test)]
+pub(crate) use {
+    bench::Bench, compare::Compare, explain::Explain, history::History, machine::Machine, why::Why,
+};
 
 use crate::bounded::sentence;
 
@@ -48,7 +51,8 @@ impl Answer {
 }
 
 /// A value with its interval, in the unit given by its key.
-#[derive(Debug, Serialize, JsonSchema)]
+#[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 struct Interval {
     value: f64,
     low: f64,

@@ -1,13 +1,13 @@
 //! A place in the source, as an agent opens it.
 
 use fathom_model::CodePlace;
-use rmcp::schemars::{self, JsonSchema};
 use serde::Serialize;
 
 use crate::bounded::{bare_name, name};
 
 /// A place in a program's code. All texts come from the program.
-#[derive(Debug, Serialize, JsonSchema)]
+#[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub(super) struct Place {
     pub function: Option<String>,
     pub file: Option<String>,

@@ -3,7 +3,6 @@
 use fathom_model::quantity::{counted, short_time};
 use fathom_model::{DifferenceRecord, Explanation, Finding, WhereRow};
 use fathom_report::{explain_sentence, proof_sentence, saving_sentence};
-use rmcp::schemars::{self, JsonSchema};
 use serde::Serialize;
 use serde_json::Value;
 
@@ -23,7 +22,8 @@ const CALLERS: usize = 5;
 const MATTERS: f64 = 0.05;
 
 /// The result of `why`: for one command, or the difference between two.
-#[derive(Debug, Serialize, JsonSchema)]
+#[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub(crate) struct Why {
     /// The answer in one sentence.
     answer: String,
@@ -44,7 +44,8 @@ pub(crate) struct Why {
 }
 
 /// A named cause.
-#[derive(Debug, Serialize, JsonSchema)]
+#[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub(super) struct Cause {
     /// Such as `unbuffered-output`; `explain` has its meaning.
     id: String,
@@ -67,7 +68,8 @@ pub(super) struct Cause {
 }
 
 /// The result of an experiment.
-#[derive(Debug, Serialize, JsonSchema)]
+#[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 struct Proof {
     /// `proved`, `refuted`, `undecided`, `void` or `not_possible`.
     verdict: String,
@@ -80,7 +82,8 @@ struct Proof {
 }
 
 /// A place where time goes.
-#[derive(Debug, Serialize, JsonSchema)]
+#[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 struct Row {
     /// Share of the wall time, 0 to 1.
     share: f64,
