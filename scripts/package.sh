@@ -152,7 +152,14 @@ pack_npm() {
     sums+=("${files[@]}")
     [ "$own" ] || return 0
     local install=(npm install --silent --offline --no-audit --no-fund)
-    if "${install[@]}" --libc musl --prefix "$out/npm/musl" "${files[@]}"; then
+    # npm must refuse it on a system with musl, which it recognizes by the text of ldd. (Its `--libc musl` checks only
+    # optional dependencies.)
+    cat >"$out/npm/musl.js" <<'END'
+const fs = require('node:fs');
+const read = fs.readFileSync;
+fs.readFileSync = (path, ...more) => (path === '/usr/bin/ldd' ? 'musl libc' : read(path, ...more));
+END
+    if NODE_OPTIONS="--require=$out/npm/musl.js" "${install[@]}" --prefix "$out/npm/musl" "${files[@]}"; then
         falls_short "can be installed on a system with musl"
     fi
     now
