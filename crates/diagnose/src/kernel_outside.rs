@@ -99,6 +99,7 @@ mod tests {
             from_ns: 0,
             to_ns: 500 * MS,
             on_cpu_ns: (500 * MS) as f64,
+            sleeps: None,
             of_runtime: false,
             truly_ready: 1.0,
             sums,

@@ -154,6 +154,7 @@ pub(crate) fn times(
             to_ns,
             on_cpu_ns: ran,
             truly_ready: 1.0 - taken_up.share,
+            sleeps: thread.voluntary_switches,
             of_runtime: false,
             sums,
         }

@@ -15,6 +15,8 @@ pub(crate) struct ThreadTimes {
     /// The fraction of the recorded waits for a CPU that really are waits; the rest is work, see
     /// `charged_before_switch`.
     pub truly_ready: f64,
+    /// How often it went to sleep by itself, if known.
+    pub sleeps: Option<u64>,
     /// Whether a runtime created the thread for itself.
     pub of_runtime: bool,
     pub sums: Sums,

@@ -48,6 +48,7 @@ mod sample;
 mod signals;
 mod spawn;
 mod stacks;
+mod timed_locks;
 mod uses;
 mod watch;
 

@@ -2,9 +2,10 @@
 
 use std::collections::{BTreeMap, HashMap};
 
-use fathom_trace::{Cause, FileRow, Interval, OffCpuRow, Process, SyscallRow};
+use fathom_trace::{Cause, DescriptorKind, FileRow, Interval, OffCpuRow, Process, SyscallRow};
 
 use super::Analysis;
+use crate::calls;
 use crate::grouping::grouped;
 use crate::thread_times::ThreadTimes;
 
@@ -73,6 +74,12 @@ impl<'a> Analysis<'a> {
     ) -> impl Iterator<Item = &'a OffCpuRow> {
         let rows = self.trace.off_cpu.iter();
         rows.filter(move |row| row.cause == Cause::Asleep && row.call.as_deref().is_some_and(&is))
+    }
+
+    /// Returns whether a wait in a call of locks, with this object, is a pause: it ended by a time limit.
+    pub(crate) fn is_pause(&self, call: Option<&str>, object: Option<u32>) -> bool {
+        let object = object.and_then(|at| self.trace.objects.get(at as usize));
+        call.is_some_and(calls::is_lock) && object == Some(&DescriptorKind::Timer)
     }
 
     /// Returns the individual waits in calls with matching names that another thread ended, and that thread.

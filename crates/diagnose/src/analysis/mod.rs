@@ -309,7 +309,7 @@ impl Analysis<'_> {
         }
         let waits = self.off_rows_of(tid).filter(|row| {
             let call = row.call.as_deref();
-            row.cause == Cause::Asleep && call.is_some_and(&is)
+            row.cause == Cause::Asleep && call.is_some_and(&is) && !self.is_pause(call, row.object)
         });
         waits.map(|row| row.count).sum()
     }

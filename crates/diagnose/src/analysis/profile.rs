@@ -1,10 +1,11 @@
 //! Attributes own code on the critical path to functions.
 
 use fathom_model::TimeCategory;
-use fathom_trace::FunctionRow;
+use fathom_trace::{Activity, FunctionRow};
 
 use super::Analysis;
-use crate::runtimes::Use;
+use crate::grouping::most;
+use crate::runtimes::{Use, is_start};
 use crate::thread_times::ThreadTimes;
 use crate::thresholds as t;
 
@@ -28,6 +29,15 @@ impl Analysis<'_> {
             true => self.spent_ns(TimeCategory::UserCode) * fitting / all,
             false => 0.0,
         }
+    }
+
+    /// Returns, for each frame of the trace's stacks, whether its function has this purpose.
+    pub(crate) fn frames_for(&self, purpose: Use) -> Vec<bool> {
+        let frames = self.trace.stacks.iter().flat_map(|it| &it.tree.frames);
+        let names = frames.map(|frame| frame.function.as_deref());
+        names
+            .map(|name| name.is_some_and(|name| purpose.is_named(name)))
+            .collect()
     }
 
     /// Returns how long samples found a thread in its own code in the traced run; `None` without samples.
@@ -56,6 +66,25 @@ impl Analysis<'_> {
             true => times.sums.get(TimeCategory::UserCode) * spun as f64 / all as f64,
             false => 0.0,
         }
+    }
+
+    /// Returns the program's own function in which samples found a thread most often, or which called the
+    /// library function in which they found it; `None` if its name isn't known.
+    pub(crate) fn main_own_function(&self, tid: u32) -> Option<&str> {
+        let Some(stacks) = &self.trace.stacks else {
+            let rows = self.trace.profile.iter().flat_map(|it| &it.functions);
+            let own = rows.filter(|row| row.tid == tid);
+            let name = own.max_by_key(|row| row.samples)?.function.as_deref()?;
+            return (!is_start(name)).then_some(name);
+        };
+        let rows = stacks.rows.iter().enumerate();
+        let own = rows.filter(|(_, row)| row.tid == tid && row.activity == Activity::OwnCode);
+        // One function has several frames, one for each of its lines.
+        let name = |at: usize| {
+            let frame = self.routes().own_caller(at)? as usize;
+            stacks.tree.frames.get(frame)?.function.as_deref()
+        };
+        most(own.map(|(at, row)| (name(at), row.samples)))?
     }
 
     /// Returns the matching function with the most samples, over all threads.

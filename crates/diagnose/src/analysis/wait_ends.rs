@@ -51,7 +51,8 @@ impl Analysis<'_> {
         let mut ends: HashMap<u32, WaitEnds> = HashMap::new();
         for wait in self.trace.timeline.iter().flatten() {
             let meant = wait.call.as_deref().is_some_and(&is_meant);
-            if wait.cause != Cause::Asleep || !meant {
+            let pauses = self.is_pause(wait.call.as_deref(), wait.object);
+            if wait.cause != Cause::Asleep || !meant || pauses {
                 continue;
             }
             let of_thread = ends.entry(wait.tid).or_default();

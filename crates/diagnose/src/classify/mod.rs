@@ -72,7 +72,8 @@ pub(crate) fn off_cpu(
     } else if calls::is_sleep(call) {
         TimeCategory::Sleeping
     } else if calls::is_lock(call) {
-        if off.timed_out {
+        // The trace gives pauses in such calls a timer as their object.
+        if off.timed_out || off.object == Some(&DescriptorKind::Timer) {
             TimeCategory::Sleeping
         } else {
             TimeCategory::Locks

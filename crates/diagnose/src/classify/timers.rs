@@ -34,17 +34,22 @@ fn ended_by_nobody(trace: &Trace) -> HashMap<u32, (u64, u64)> {
     waits
 }
 
-/// Returns threads that use locks as timers. Most of their waits, or most of the time in them, ended by
-/// timing out, and the process's other threads did little meanwhile. (Python's threads repeatedly wait for
-/// the interpreter with a time limit of 5 ms, but one of them computes meanwhile.)
+/// Returns threads that use locks as timers, unless the trace shows this for each wait. Most of their waits,
+/// or most of the time in them, ended by timing out, and the process's other threads did little meanwhile.
+/// (Python's threads repeatedly wait for the interpreter with a time limit of 5 ms, but one of them computes
+/// meanwhile.)
 pub(super) fn timed_waiters(trace: &Trace) -> HashSet<u32> {
     let mut timed: HashMap<u32, u64> = HashMap::new();
     for row in trace.syscalls.iter().filter(|row| is_lock(&row.name)) {
         *timed.entry(row.tid).or_default() += row.errors.saturating_sub(row.would_block);
     }
     let mut waits: HashMap<u32, (u64, u64)> = HashMap::new();
+    let mut shown: HashSet<u32> = HashSet::new();
     for row in &trace.off_cpu {
         if row.cause == Cause::Asleep && row.call.as_deref().is_some_and(is_lock) {
+            if row.object.is_some() {
+                shown.insert(row.tid);
+            }
             let sums = waits.entry(row.tid).or_default();
             sums.0 += row.count;
             sums.1 += row.total_ns;
@@ -71,7 +76,7 @@ pub(super) fn timed_waiters(trace: &Trace) -> HashSet<u32> {
         let mostly_by_nobody =
             all_wakers_known && in_all * 2 >= times && by_nobody * 10 >= in_all * 9;
         let by_limit = timed > 0 && timed * 2 > waits || mostly_by_nobody;
-        by_limit && others * 2 < waited
+        by_limit && others * 2 < waited && !shown.contains(&thread.tid)
     };
     trace
         .threads

@@ -45,6 +45,7 @@ pub(super) const ALL: &[Declaration] = &[
         variants: &[
             shows(per_item::memory::given_back),
             shows_above(ALLOCATION_SHARE, per_item::objects::objects),
+            shows(per_item::prepared::prepared),
         ],
         ..USUAL
     },
@@ -53,6 +54,8 @@ pub(super) const ALL: &[Declaration] = &[
         mechanism: Mechanism::PerItem,
         also: &[Part::KernelOther, Part::UserCode],
         calls: Some(calls::is_clock),
+        // A loop that polls reads clocks, and so does the scheduler of a runtime to which it yields.
+        effect_of: EffectOf::Causes(&[a_third(Id::BusyPolling)]),
         variants: &[
             shows(per_item::clocks::clock_calls),
             shows_above(CLOCK_READS_SHARE, per_item::clocks::clock_reads),

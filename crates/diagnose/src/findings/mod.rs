@@ -130,7 +130,11 @@ mod tests {
     const WORDS: &[(FindingId, &[&str])] = &[
         (
             FindingId::AllocatorChurn,
-            &["calls took memory from the system", "own code spent"],
+            &[
+                "calls took memory from the system",
+                "own code spent",
+                "what it makes can be used many times",
+            ],
         ),
         (
             FindingId::BusyPolling,
@@ -138,6 +142,7 @@ mod tests {
                 "and got nothing",
                 "spun in `main`",
                 "spun in `runtime.empty`",
+                "did nothing but yield",
             ],
         ),
         (

@@ -92,6 +92,7 @@ pub(super) const ALL: &[Declaration] = &[
             shows(poll::calls::find),
             shows(poll::spinning::on_memory),
             shows(poll::spinning::on_channels),
+            shows(poll::spinning::by_tasks),
         ],
         ..USUAL
     },

@@ -54,6 +54,8 @@ pub(crate) enum Topic {
     SleepersMutex,
     /// Channels that are polled in a loop.
     Channel,
+    /// Tasks that yield in a loop.
+    Yield,
     /// Clocks that are read by system calls.
     ClockCalls,
     /// Clocks that are read without system calls.

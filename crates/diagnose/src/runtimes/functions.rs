@@ -34,6 +34,10 @@ pub(crate) enum Use {
     Scheduler,
     /// Spins in the runtime before sleeping, which no change to the program avoids.
     Spins,
+    /// Makes an object that is used many times afterwards, such as a compiled pattern.
+    Prepares,
+    /// Lets other tasks run, in a runtime whose tasks aren't threads.
+    Yields,
     /// Is inlined into its callers by every optimizing compiler.
     PutIntoCallers,
     /// Leads to the first function of a program or a thread.
@@ -81,6 +85,11 @@ pub(super) fn is_for(wanted: Use, name: &str) -> bool {
 }
 
 impl Use {
+    /// Returns whether a function of this name has this purpose.
+    pub(crate) fn is_named(self, name: &str) -> bool {
+        is_for(self, without_suffix(name))
+    }
+
     /// Returns whether a function has this purpose.
     pub(crate) fn is_of(self, row: &FunctionRow) -> bool {
         own_name(row).is_some_and(|name| is_for(self, name))

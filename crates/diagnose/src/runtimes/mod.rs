@@ -65,6 +65,8 @@ pub enum Language {
     Perl,
     /// A shell.
     Shell,
+    /// Make.
+    Make,
 }
 
 impl Language {
@@ -172,7 +174,7 @@ fn read<T: DeserializeOwned>(text: &str) -> T {
     toml::from_str(text).expect("a data file of the runtimes is valid")
 }
 
-static ALL: LazyLock<[(Language, Runtime); 9]> = LazyLock::new(|| {
+static ALL: LazyLock<[(Language, Runtime); 10]> = LazyLock::new(|| {
     [
         (Language::C, include_str!("c.toml")),
         (Language::Rust, include_str!("rust.toml")),
@@ -183,6 +185,7 @@ static ALL: LazyLock<[(Language, Runtime); 9]> = LazyLock::new(|| {
         (Language::Ruby, include_str!("ruby.toml")),
         (Language::Perl, include_str!("perl.toml")),
         (Language::Shell, include_str!("shell.toml")),
+        (Language::Make, include_str!("make.toml")),
     ]
     .map(|(language, text)| (language, read(text)))
 });

@@ -486,6 +486,21 @@ mod tests {
     }
 
     #[test]
+    fn what_a_runtime_looks_for_by_itself_has_the_option_that_ends_it() {
+        let make = "/usr/bin/make";
+        let stack = [
+            (make, "parse_file_seq"),
+            (make, ""),
+            (make, "try_implicit_rule"),
+            (make, "update_file"),
+        ];
+        let work = of_stack(&stack, None).expect("it is known");
+        assert_eq!(work.role, ThreadRole::Service);
+        assert!(work.changed_by.contains(&"-r".to_owned()));
+        assert_eq!(role_of(&stack[3..], None), None);
+    }
+
+    #[test]
     fn a_barrier_is_idling_and_what_is_computed_for_it_is_not() {
         let barrier = [
             ("/usr/lib/libgomp.so.1.0.0", ""),

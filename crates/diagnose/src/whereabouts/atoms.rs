@@ -7,8 +7,9 @@ use fathom_trace::{Activity, DescriptorKind, Tier};
 
 use super::objects::{Objects, is_path};
 use super::route::{Step, alone};
-use super::sites::{Functions, Sites};
+use super::sites::{Functions, Site, Sites};
 use crate::analysis::{Analysis, OnPath};
+use crate::calls;
 use crate::runtimes::{self, Work};
 
 /// Time of one kind, on one object, reached by one route through the code.
@@ -141,7 +142,22 @@ impl<'a> Source<'a> {
             _ => &[Activity::Wait, Activity::Call],
         };
         let who = (part.pid, part.tid);
-        let found = self.sites.of(who, activities, part.call, part.fd);
+        let mut found = self.sites.of(who, activities, part.call, part.fd);
+        // Pauses and waits for locks may be the same call; a thread ends only the latter.
+        let ends = match part.kind {
+            TimeCategory::Locks => Some(true),
+            TimeCategory::Sleeping => Some(false),
+            _ => None,
+        };
+        let ends = ends.filter(|_| part.call.is_some_and(calls::is_lock));
+        if let Some(by_thread) = ends {
+            let fits = |(site, _): &(&Site<'_>, f64)| site.by_thread == by_thread;
+            let all: f64 = found.iter().filter(|one| fits(one)).map(|one| one.1).sum();
+            if all > 0.0 {
+                found.retain(fits);
+                found.iter_mut().for_each(|one| one.1 /= all);
+            }
+        }
         let is_sampled = part.kind == TimeCategory::UserCode;
         let found = found.into_iter().map(|(site, share)| Way {
             route: site.route.clone(),
@@ -196,7 +212,8 @@ impl<'a> Source<'a> {
         if call == ENDS {
             return vec![(self.objects.given_back(), 1.0)];
         }
-        if let Some(object) = part.object {
+        // A pause in a call of locks has a timer without a descriptor.
+        if let Some(object) = part.object.filter(|_| part.fd.is_some()) {
             return vec![(Some(object.to_string()), 1.0)];
         }
         let by_stack = ways.iter().any(|way| way.path.is_some());

@@ -20,7 +20,10 @@ const MOST: f64 = 0.5;
 /// opened or looked up. If no place has most of the time, it is left empty.
 pub(crate) fn name_places(analysis: &Analysis<'_>, findings: &mut [Finding], rows: &[WhereRow]) {
     for finding in findings {
-        name_place(finding, rows);
+        // Some mechanisms know the place.
+        if finding.code == CodePlace::default() {
+            name_place(finding, rows);
+        }
         if finding.code == CodePlace::default()
             && let Some(mut way) = by_path(analysis, finding).or_else(|| by_lock(analysis, finding))
         {

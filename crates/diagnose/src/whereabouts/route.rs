@@ -106,6 +106,13 @@ impl Routes {
         }
     }
 
+    /// Returns the number of the frame of the program's own function that is nearest to a row.
+    pub(crate) fn own_caller(&self, row: usize) -> Option<u32> {
+        let mut innermost_first = self.of_rows.get(row)?.iter().rev();
+        let (number, _) = innermost_first.find(|(_, is_own)| *is_own)?;
+        Some(*number)
+    }
+
     /// Returns the route to a row of these stacks, outermost first.
     pub(super) fn of<'a>(
         &self,

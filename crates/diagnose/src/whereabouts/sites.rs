@@ -23,6 +23,8 @@ pub(super) struct Site<'a> {
     pub object: Option<Cow<'a, str>>,
     pub ns: f64,
     pub stacks: u64,
+    /// Whether another thread of the tree ended the wait.
+    pub by_thread: bool,
 }
 
 /// Keys for looking up stacks, narrowest first. The first key for which stacks are known is used.
@@ -84,7 +86,8 @@ impl<'a> Sites<'a> {
                 });
                 let work = work.map(|(work, _)| work);
                 let operation = work.zip(begins).and_then(|(work, at)| work.operation(at));
-                sites.add(row, route, (work, operation));
+                let by_thread = row.woken_by.is_some_and(|by| analysis.thread(by).is_some());
+                sites.add((row, by_thread), route, (work, operation));
             }
             locks::name(&mut sites.rows, &stacks.rows);
         }
@@ -93,7 +96,7 @@ impl<'a> Sites<'a> {
 
     fn add(
         &mut self,
-        row: &'a StackRow,
+        (row, by_thread): (&'a StackRow, bool),
         route: Vec<Step<'a>>,
         (work, operation): (Option<&'static Work>, Option<String>),
     ) {
@@ -107,6 +110,7 @@ impl<'a> Sites<'a> {
             // If the run was stopped at its calls, their time is unknown.
             ns: if row.ns > 0 { row.ns } else { row.calls } as f64,
             stacks: row.samples,
+            by_thread,
         });
         let call = row.call.as_deref();
         for by in [

@@ -23,6 +23,7 @@ use crate::profile::MachineWide;
 use crate::records::Alive;
 use crate::result::{CallOverhead, FaultOverhead, GroupTrace, Losses, Tier, Trace};
 use crate::stacks::RawStack;
+use crate::timed_locks;
 use crate::watch::{Limits, now};
 
 /// Interval between readings of the ring: 4 MiB hold many times the data produced in 10 ms.
@@ -316,6 +317,7 @@ fn finish(
     collector.end(drained.calls, drained.off_cpu, alive, end);
     let mut trace = collector.trace();
     paths::mark(&mut trace);
+    timed_locks::separate(&mut trace, false);
     if without_descriptor > 0 {
         trace.not_visible.push(format!(
             "the descriptors and bytes of {without_descriptor} calls: there were too many to record"

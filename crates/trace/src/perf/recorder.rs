@@ -18,6 +18,7 @@ use crate::profile::PcSamples;
 use crate::python::Reader;
 use crate::result::Trace;
 use crate::stacks::StackPool;
+use crate::timed_locks;
 use crate::watch::now;
 
 /// Number of pages of a buffer. By default, a user may lock 516 KiB per CPU: 128 pages and one more. If less
@@ -219,6 +220,7 @@ impl Recorder {
             self.timelines.saw(sample);
         }
         self.timelines.fill(end, refused, trace);
+        timed_locks::separate(trace, true);
         let unseen = self.python.iter().flat_map(Reader::not_visible);
         trace.not_visible.extend(unseen);
         trace.profile = self.samples.map(|samples| samples.finish(|_| true));

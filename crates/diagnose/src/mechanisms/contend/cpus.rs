@@ -177,6 +177,20 @@ mod tests {
     }
 
     #[test]
+    fn threads_that_are_woken_for_a_moment_are_not_busy_however_long_they_have_no_cpu() {
+        let mut fake = Fake::new(1000);
+        fake.waits(Some("futex"), None, Cause::Asleep, 1, 999_000);
+        for tid in 101..117 {
+            fake.thread(ROOT, tid, 0, 1000, 1000);
+            fake.waits_of(tid, Some("futex"), None, Cause::Asleep, 100, 4_000);
+            fake.waits_of(tid, Some("futex"), None, Cause::Ready, 100, 5_500);
+            let thread = fake.trace.threads.last_mut().expect("just made");
+            thread.voluntary_switches = Some(200);
+        }
+        assert!(!fake.ids().contains(&"cpu-starved"));
+    }
+
+    #[test]
     fn busy_threads_that_were_bound_to_one_of_two_cpus_are_named_as_that() {
         let mut fake = busy(6);
         let timed = Run {

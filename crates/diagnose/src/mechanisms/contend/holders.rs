@@ -14,8 +14,10 @@ type Wait = (String, Option<(u32, i32)>);
 /// What the holders did while others waited, in ns of the traced run.
 #[derive(Debug, Default, PartialEq)]
 struct Meanwhile {
-    /// Time on a CPU, ready for one, or in calls that don't wait.
+    /// Time on a CPU, or in calls that don't wait.
     ran: f64,
+    /// Time in which they wanted a CPU and had none.
+    ready: f64,
     /// Time in calls off the CPU.
     waited: BTreeMap<Wait, f64>,
 }
@@ -32,12 +34,14 @@ impl Waits<'_> {
         for wait in list[first..].iter().take_while(|wait| wait.from_ns < to) {
             let span = (wait.from_ns.max(from), woken_ns(wait).min(to));
             let ns = span.1.saturating_sub(span.0);
-            if wait.cause == Cause::Preempted {
+            let ready = wait.to_ns.min(to).saturating_sub(woken_ns(wait).max(from));
+            sum.ready += ready as f64;
+            ran = ran.saturating_sub(ns + ready);
+            if matches!(wait.cause, Cause::Preempted | Cause::Ready) {
                 continue;
             }
-            ran = ran.saturating_sub(ns);
             let call = wait.call.as_deref().unwrap_or_default();
-            if !calls::is_any_lock(call) {
+            if !calls::is_any_lock(call) || wait.object.is_some() {
                 let on = wait.fd.map(|fd| (wait.pid, fd));
                 *sum.waited.entry((call.to_owned(), on)).or_default() += ns as f64;
             } else if let Some(by) = wait.woken_by.filter(|by| *by != tid && depth < DEEPEST) {
@@ -63,13 +67,13 @@ pub(crate) fn in_words(analysis: &Analysis<'_>, waits_of: impl Fn(u32) -> bool) 
 }
 
 fn words(analysis: &Analysis<'_>, sum: &Meanwhile) -> Option<String> {
-    let all = sum.ran + sum.waited.values().sum::<f64>();
+    let all = sum.ran + sum.ready + sum.waited.values().sum::<f64>();
     let percent = |ns: f64| format!("{:.0} % of that time", 100.0 * ns / all.max(1.0));
     let waited = |((call, on), ns): (&Wait, &f64)| {
         let object = on.and_then(|(pid, fd)| analysis.name_of(pid, fd));
         let object = object.map_or_else(String::new, |object| format!(" on {object}"));
         let does = match call.as_str() {
-            call if calls::is_sleep(call) => format!("slept (`{call}`)"),
+            call if calls::is_sleep(call) || calls::is_lock(call) => format!("slept (`{call}`)"),
             "" => "waited for memory or a disk".to_owned(),
             call => format!("waited in `{call}`{object}"),
         };
@@ -77,6 +81,7 @@ fn words(analysis: &Analysis<'_>, sum: &Meanwhile) -> Option<String> {
     };
     let mut did: Vec<(f64, String)> = sum.waited.iter().map(waited).collect();
     did.push((sum.ran, "computed".to_owned()));
+    did.push((sum.ready, "had no CPU".to_owned()));
     did.retain(|(ns, _)| *ns >= WORTH_A_WORD * all && *ns > 0.0);
     did.sort_by(|a, b| b.0.total_cmp(&a.0));
     let did = did.iter().take(2);

@@ -6,13 +6,11 @@ use crate::mechanisms::hand_over;
 use crate::mechanisms::prelude::*;
 
 pub(crate) fn find(analysis: &Analysis<'_>) -> Option<Claim> {
-    if analysis.quiet < t::LEAST_QUIET {
-        return None;
-    }
     let by_yields = hand_over::is_by_yields(analysis);
     let meant = queues(analysis).into_iter().filter(|queue| {
         let is_for_lock = !queue.is_storm() && (queue.file.is_some() || !by_yields);
         is_for_lock
+            && (analysis.quiet >= t::LEAST_QUIET || queue.is_in_turn())
             && queue.able_ns >= t::ABLE_HOLDER * queue.span_ns
             && queue.for_reader_ns < t::PACED_BY_READER * queue.span_ns
     });
@@ -22,11 +20,15 @@ pub(crate) fn find(analysis: &Analysis<'_>) -> Option<Claim> {
     // CPU time taken by other programs isn't queueing, and threads that wait for input would do so without
     // the lock as well. In addition, using all CPUs limits the saving.
     let work_ns = queue.cpu_ns - queue.spun_ns;
-    let saving =
-        analysis.untraced(queue.span_ns * analysis.quiet - queue.elsewhere_ns - work_ns / at_once);
     let all_work_ns = analysis.cpu_ns * work_ns / queue.cpu_ns.max(1.0);
-    let saving =
-        saving.min(analysis.wall_ns - all_work_ns / analysis.observation.cpus.max(1) as f64);
+    let (mut span_ns, mut wall_ns) = (queue.span_ns * analysis.quiet, analysis.wall_ns);
+    if queue.is_in_turn() {
+        // Threads that run one at a time take at least as long as all of them compute.
+        span_ns = span_ns.max(queue.cpu_ns);
+        wall_ns = wall_ns.max(all_work_ns).min(analysis.timed_ns);
+    }
+    let saving = analysis.untraced(span_ns - queue.elsewhere_ns - work_ns / at_once);
+    let saving = saving.min(wall_ns - all_work_ns / analysis.observation.cpus.max(1) as f64);
     let gil = runtime.has(Habit::GlobalLock) && !queue.between_processes;
     let locked = queue.file.and_then(|fd| analysis.name_of(queue.pid, fd));
     let waited = waited(analysis, &queue, locked.as_deref());
@@ -254,6 +256,24 @@ mod tests {
         };
         assert!(reported(700));
         assert!(!reported(850));
+    }
+
+    #[test]
+    fn threads_that_only_run_in_turn_queue_however_long_each_waits_for_a_cpu() {
+        let reported = |delayed_in: Option<&str>| {
+            let mut fake = Fake::new(1000);
+            fake.waits(Some("futex"), None, Cause::Asleep, 4, 249_000);
+            for tid in 101..105 {
+                fake.thread(ROOT, tid, 0, 1000, 1000);
+                // Each has the lock for a quarter of the time, and a CPU for a seventh of that.
+                fake.waits_of(tid, Some("futex"), None, Cause::Asleep, 100, 1_000);
+                fake.waits_of(tid, delayed_in, None, Cause::Ready, 100, 6_400);
+                fake.waits_of(tid, None, None, Cause::Preempted, 10, 22_500);
+            }
+            fake.ids().contains(&"lock-contention")
+        };
+        assert!(reported(Some("futex")));
+        assert!(!reported(None), "they want a CPU at the same time");
     }
 
     #[test]

@@ -21,6 +21,8 @@ pub(super) struct Queue {
     pub work_ns: f64,
     /// The total time that the threads were on a CPU or ready for one.
     pub able_ns: f64,
+    /// The part of that time in which they had been woken for a lock and had no CPU yet.
+    pub delayed_ns: f64,
     /// The time from the start of the first thread to the end of the last one, as traced.
     pub span_ns: f64,
     /// The part of the span in which at least one of the threads waited for something other than a lock, such
@@ -33,6 +35,12 @@ pub(super) struct Queue {
 impl Queue {
     pub(super) fn cpu_per_wait(&self) -> f64 {
         self.cpu_ns / self.waits.max(1) as f64
+    }
+
+    /// Reports whether only one of the threads at a time was able to run. That is the lock's doing, however
+    /// long each of them waited for a CPU.
+    pub(super) fn is_in_turn(&self) -> bool {
+        self.able_ns - self.delayed_ns <= t::MOST_OF_TURNS * self.span_ns
     }
 
     /// Reports whether there is so little work between two waits that they are hand-overs.
@@ -208,6 +216,10 @@ fn queue(
         spun_ns: queueing.iter().map(|times| analysis.spun_ns(times)).sum(),
         work_ns: cpu_ns - queueing.spent_ns(TimeCategory::KernelWaiting),
         able_ns: cpu_ns + queueing.spent_ns(TimeCategory::Ready),
+        delayed_ns: queueing
+            .iter()
+            .map(|times| Locks::of(analysis, times).delayed_ns)
+            .sum(),
         span_ns: (to - from) as f64,
         elsewhere_ns: elsewhere_ns(analysis, &tids, |_| true),
         for_reader_ns: elsewhere_ns(analysis, &tids, |wait| writes_to_pipe(analysis, wait)),

@@ -41,10 +41,10 @@ fn of<'a>(analysis: &Analysis<'_>, row: &'a MutexRow) -> Option<Queue<'a>> {
     let (from, to) = threads.span()?;
     let on_cpu = threads.cpu_ns();
     // This is based on what the untraced runs were charged, because time that a hypervisor takes from a
-    // thread isn't CPU use.
+    // thread isn't CPU use. While other programs have the CPUs, the holder of the lock doesn't sleep.
     let times = (to - from) as f64 / analysis.trace.duration_ns.max(1) as f64;
     let part = on_cpu / analysis.traced_cpu_ns().max(1.0);
-    let used = analysis.cpu_ns * part / (analysis.timed_ns * times).max(1.0);
+    let used = analysis.cpu_ns * part / (analysis.wall_ns * times).max(1.0);
     let waking = threads.spent_ns(TimeCategory::KernelWaiting) / on_cpu.max(1.0);
     let in_lock_code = used * (1.0 - (1.0 - waking) * (1.0 - in_scheduler(analysis, row.pid)));
     let holder_waits = used < t::ABLE_HOLDER;
@@ -55,8 +55,8 @@ fn of<'a>(analysis: &Analysis<'_>, row: &'a MutexRow) -> Option<Queue<'a>> {
         true => (1.0, queueing),
         false => (used - in_lock_code, queueing.min(cpus)),
     };
-    let saving_ns =
-        analysis.untraced(contended_ns * (analysis.quiet - work / side_by_side).max(0.0));
+    let saving_ns = contended_ns * analysis.quiet * (1.0 - work / side_by_side).max(0.0);
+    let saving_ns = analysis.untraced(saving_ns);
     Some(Queue {
         row,
         used,
@@ -175,6 +175,17 @@ mod tests {
             "{}",
             reported.statement
         );
+    }
+
+    #[test]
+    fn a_holder_that_has_no_cpu_does_not_sleep() {
+        let mut fake = program(500, 950);
+        fake.waits(None, None, fathom_trace::Cause::Preempted, 100, 6_000);
+        fake.trace.threads[0].on_cpu_ns = Some(250_000_000);
+        let found = fake.findings().into_iter();
+        let mut found = found.filter(|it| it.id == FindingId::LockContention);
+        let statement = found.next().expect("they wait").statement;
+        assert!(!statement.contains("slept"), "{statement}");
     }
 
     #[test]

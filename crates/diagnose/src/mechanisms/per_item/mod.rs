@@ -8,6 +8,7 @@ pub(crate) mod kernel;
 pub(crate) mod lookups;
 pub(crate) mod memory;
 pub(crate) mod objects;
+pub(crate) mod prepared;
 pub(crate) mod signals;
 pub(crate) mod streams;
 #[cfg(test)]

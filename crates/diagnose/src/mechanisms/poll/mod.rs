@@ -4,7 +4,12 @@ pub(crate) mod calls;
 pub(crate) mod paths;
 pub(crate) mod spinning;
 
+use fathom_model::without_type_arguments;
+
 use crate::mechanisms::prelude::*;
+
+/// The minimum CPU time of a thread that others wait for, as a part of the life of the longest of them.
+const PART_OF_AWAITED: f64 = 0.3;
 
 /// Builds a finding about CPU time that these threads burn. `who_burns` is the text before the amount, and
 /// `else_none` is the text to use if no other thread lacked the CPU.
@@ -24,7 +29,27 @@ fn burning(
             false => else_none,
         },
     );
-    Claim::new(id, analysis, burnt, statement).of_cpu_time(wall)
+    Claim::new(id, analysis, burnt, statement)
+        .with_if(meanwhile(analysis, threads).filter(|_| id == FindingId::BusyPolling))
+        .of_cpu_time(wall)
+}
+
+/// Returns a sentence about the thread whose work these loops wait for: the busiest other one of their
+/// process, if it computed for much of the time.
+fn meanwhile(analysis: &Analysis<'_>, loops: &[&ThreadTimes]) -> Option<String> {
+    let first = loops.first()?;
+    let is_other = |one: &&ThreadTimes| !one.of_runtime && loops.iter().all(|it| it.tid != one.tid);
+    let others = analysis.threads_of(first.pid).filter(is_other);
+    let busiest = largest(others, |times| times.on_cpu_ns)?;
+    let longest = loops.iter().map(|times| times.ns()).fold(0.0, f64::max);
+    if busiest.on_cpu_ns < PART_OF_AWAITED * longest {
+        return None;
+    }
+    let within = analysis.main_own_function(busiest.tid);
+    let within = within.map_or_else(String::new, |name| {
+        format!(", mostly in `{}`", without_type_arguments(name))
+    });
+    Some(format!("Meanwhile another thread computed{within}."))
 }
 
 /// Returns the wall time that these loops take from other threads. This is the longest time for which one of

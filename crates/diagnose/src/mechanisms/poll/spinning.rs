@@ -1,5 +1,7 @@
 //! Detects threads that spin on memory until another thread changes it, without any call.
 
+use fathom_trace::{Activity, StackRow};
+
 use super::burning;
 use crate::mechanisms::prelude::*;
 use crate::runtimes::{advice_on_spinning, spins_in_runtime};
@@ -17,6 +19,49 @@ pub(crate) fn on_channels(analysis: &Analysis<'_>) -> Option<Claim> {
 /// Finds threads that spin until a lock is free.
 pub(crate) fn for_lock(analysis: &Analysis<'_>) -> Option<Claim> {
     claim(analysis, spinners(functions(analysis), What::Lock))
+}
+
+/// Finds tasks of a runtime that only let others run until something has happened. Their time is in the
+/// runtime's scheduler, in its own code and its calls.
+pub(crate) fn by_tasks(analysis: &Analysis<'_>) -> Option<Claim> {
+    let stacks = analysis.trace.stacks.as_ref()?;
+    let yields = analysis.frames_for(Use::Yields);
+    let in_yields = |row: &&StackRow| {
+        let frames = row.node.into_iter();
+        let mut frames = frames.flat_map(|node| stacks.tree.frame_numbers_of(node));
+        frames.any(|number| yields[number as usize])
+    };
+    let (mut pid, mut samples) = (None, 0);
+    let mut burnt: BTreeMap<u32, f64> = BTreeMap::new();
+    for row in stacks.rows.iter().filter(in_yields) {
+        if !matches!(row.activity, Activity::OwnCode | Activity::Call) {
+            continue;
+        }
+        pid = Some(row.pid);
+        samples += row.samples;
+        *burnt.entry(row.tid).or_default() += analysis.untraced(row.ns as f64);
+    }
+    let threads = analysis.threads_that(|times| burnt.contains_key(&times.tid));
+    let burnt: f64 = burnt.values().sum();
+    if samples < t::LEAST_SAMPLES || burnt < t::LEAST_SHARE * analysis.cpu_ns {
+        return None;
+    }
+    let runtime = analysis.runtime(pid);
+    let spun = format!(
+        "Some {} did nothing but yield while they waited, which took",
+        runtime.tasks()
+    );
+    Some(
+        burning(
+            FindingId::BusyPolling,
+            analysis,
+            &threads,
+            (&spun, burnt, ""),
+        )
+        .evidence("CPU time spent yielding", burnt, "ns")
+        .advice(runtime.advice(&[Topic::Yield, Topic::Channel]))
+        .pid(pid),
+    )
 }
 
 fn functions<'a>(analysis: &Analysis<'a>) -> &'a [FunctionRow] {
@@ -174,8 +219,11 @@ fn claim(analysis: &Analysis<'_>, spins: Option<Spinning<'_>>) -> Option<Claim> 
 #[cfg(test)]
 mod tests {
     use fathom_model::FindingId;
+    use fathom_stacks::Frame;
+    use fathom_trace::Activity;
 
-    use crate::fake::{Fake, ROOT};
+    use crate::Language;
+    use crate::fake::{Fake, ROOT, hold_words};
 
     fn spinning(function: &str) -> Fake {
         let mut fake = Fake::new(1000);
@@ -272,6 +320,34 @@ mod tests {
         for name in ["process_block", "wait_clock", "BlockingQueue::poll", ""] {
             assert!(!is(name), "{name}");
         }
+    }
+
+    #[test]
+    fn tasks_that_yield_until_something_happens_are_named() {
+        let found = |of_ms: u64| {
+            let mut fake = Fake::new(1000);
+            fake.language = Some(Language::Go);
+            fake.in_function(ROOT, "/bin/program", "main.main", 1000);
+            let frame = |name: &str| Frame {
+                binary: "/bin/program".to_owned(),
+                function: Some(name.to_owned()),
+                ..Frame::default()
+            };
+            let yields = ["runtime.mcall", "runtime.gosched_m", "runtime.schedule"];
+            fake.stack(Activity::OwnCode, None, yields.map(frame), of_ms);
+            fake.stack(
+                Activity::OwnCode,
+                None,
+                ["main.main"].map(frame),
+                1000 - of_ms,
+            );
+            fake.findings()
+        };
+        let polls = found(700);
+        assert_eq!(polls[0].id, FindingId::BusyPolling);
+        hold_words("by_tasks", &polls[0]);
+        assert!(polls[0].advice.contains("Gosched"), "{polls:?}");
+        assert!(found(50).is_empty());
     }
 
     #[test]

@@ -12,11 +12,17 @@ pub(crate) fn timers(analysis: &Analysis<'_>) -> Option<Claim> {
     // The time after a sleep during which the thread is ready but not running has its own row.
     let naps = |fits: &dyn Fn(&OffCpuRow) -> bool| {
         analysis.off(|row| {
-            let sleeps = row.call.as_deref().is_some_and(calls::is_sleep);
+            let call = row.call.as_deref();
+            let sleeps = call.is_some_and(calls::is_sleep) || analysis.is_pause(call, row.object);
             sleeps && row.cause == Cause::Asleep && fits(row)
         })
     };
-    let of_runtime = |row: &OffCpuRow| analysis.works.is_of_runtime(row.tid);
+    // In some runtimes, all threads nap while they look for work, and the program's pauses are other calls.
+    let idles = |row: &OffCpuRow| {
+        let naps = row.call.as_deref().filter(|call| calls::is_sleep(call));
+        naps.is_some_and(|call| analysis.runtime(Some(row.pid)).idle_wait(call))
+    };
+    let of_runtime = |row: &OffCpuRow| analysis.works.is_of_runtime(row.tid) || idles(row);
     // A runtime naps until the program's threads are where it needs them. Such a nap is not a pause that the
     // program asked for, unless these threads wait for a timer themselves.
     let of_runtime_ns = naps(&of_runtime).0 * (1.0 - beside_timers(analysis, &of_runtime));
@@ -131,6 +137,18 @@ mod tests {
         };
         assert_eq!(reported("worker"), ["sleeping"]);
         assert_eq!(reported("VM Thread"), Vec::<&str>::new());
+    }
+
+    #[test]
+    fn naps_of_threads_that_look_for_work_are_no_pauses_of_the_program() {
+        let reported = |language| {
+            let mut fake = Fake::new(1000);
+            fake.language = Some(language);
+            fake.waits(Some("nanosleep"), None, Cause::Asleep, 4_000, 75);
+            fake.ids().contains(&"sleeping")
+        };
+        assert!(!reported(crate::Language::Go));
+        assert!(reported(crate::Language::C));
     }
 
     #[test]

@@ -228,11 +228,29 @@ fn is_missed_at_starts(analysis: &Analysis<'_>, row: &LookupRow) -> bool {
     is_at_most && staying.all(|process| errors(process.pid) < row.calls.min(FEWEST_TRIES))
 }
 
+/// Returns whether a path is that of a program which the tree started from another folder of its search path.
+fn is_search_for_program(analysis: &Analysis<'_>, row: &LookupRow) -> bool {
+    let name = file_name(&row.path);
+    let execs = analysis.trace.processes.iter().flat_map(|it| &it.execs);
+    let mut names = execs.flat_map(|exec| {
+        let paths = [
+            Some(&exec.path),
+            exec.asked.as_ref(),
+            exec.arguments.first(),
+        ];
+        paths.into_iter().flatten()
+    });
+    names.any(|path| file_name(path) == name && *path != row.path)
+}
+
 /// Returns paths that repeatedly existed, were missing, or were busy. The trace sums them over the whole
 /// tree, so they are attributed to the processes that pause and whose calls of this kind fail as often.
 fn paths(analysis: &Analysis<'_>, pauses: &BTreeMap<u32, (u64, u64)>) -> Vec<Tries> {
     let rows = analysis.trace.failed_lookups.iter();
-    let is_meant = |row: &&LookupRow| row.errno != ENOENT || !is_missed_at_starts(analysis, row);
+    let is_meant = |row: &&LookupRow| {
+        row.errno != ENOENT
+            || !is_missed_at_starts(analysis, row) && !is_search_for_program(analysis, row)
+    };
     let often = rows
         .filter(|row| row.calls >= FEWEST_TRIES)
         .filter(is_meant);
@@ -451,6 +469,17 @@ mod tests {
             "{statement}"
         );
         let statement = missed("/etc/ld.so.preload", true);
+        assert!(!statement.contains("tries"), "{statement}");
+    }
+
+    #[test]
+    fn a_program_that_is_looked_for_in_several_folders_is_not_awaited() {
+        let mut fake = pauses(20);
+        fake.calls("stat", None, 24, 0, 2_000).errors = 21;
+        fake.misses("stat", "/usr/local/bin/child", 20);
+        assert!(first(&mut fake).1.contains("tries"));
+        fake.child(200, 100, 110, 5);
+        let statement = first(&mut fake).1;
         assert!(!statement.contains("tries"), "{statement}");
     }
 
