@@ -218,7 +218,10 @@ impl Functions {
             let place = anywhere(analysis, row.pid, place.clone());
             let what = What {
                 by: DifferenceBy::Function,
-                name: place.function.unwrap_or_else(|| NO_NAME.to_owned()),
+                name: place.function.unwrap_or_else(|| match place.after {
+                    Some(after) => format!("code after {after}"),
+                    None => NO_NAME.to_owned(),
+                }),
                 file: place.binary,
                 caller: caller
                     .clone()

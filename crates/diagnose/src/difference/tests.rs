@@ -1,7 +1,8 @@
 //! Tests with synthetic runs whose difference is known.
 
 use fathom_model::{Difference, DifferenceBy, DifferenceRow, OF_WALL, Run, TimeAccount};
-use fathom_trace::Cause;
+use fathom_stacks::Frame;
+use fathom_trace::{Activity, Cause};
 
 use super::{Side, difference};
 use crate::fake::{Fake, MS, ROOT, run};
@@ -69,6 +70,26 @@ fn an_added_sleep_is_a_row_with_its_call() {
     assert_eq!(difference.parts().count(), 1, "{:?}", difference.rows);
     assert!(difference.not_explained_share < 0.001);
     assert!(difference.wall.is_clear());
+}
+
+#[test]
+fn code_without_symbols_is_told_apart_by_the_exported_function_before_it() {
+    let side = |expanding: u64| {
+        let mut fake = Fake::new(100 + expanding);
+        for (after, ms) in [("execute_command", 100), ("expand_word", expanding)] {
+            let frame = Frame {
+                binary: "/bin/program".to_owned(),
+                after: Some(after.to_owned()),
+                offset: Some(0x40),
+                ..Frame::default()
+            };
+            fake.stack(Activity::OwnCode, None, [frame], ms);
+        }
+        observed(fake, 0)
+    };
+    let (difference, _) = between(&[side(50)], &[side(450)]);
+    let row = find(&difference, "user_code", "code after expand_word");
+    assert!((row.milliseconds - 400.0).abs() < 1.0, "{row:?}");
 }
 
 #[test]

@@ -45,9 +45,11 @@ fn in_process(analysis: &Analysis<'_>, pid: u32, threads: &[&ThreadTimes]) -> Op
     if analysis.runtime(Some(pid)).idle_wait("futex") {
         return None;
     }
-    // A thread that never waited for the lock may have held it first.
+    // A thread that never waited for the lock may have held it first. A runtime's own threads also pause.
     let locks = |times: &ThreadTimes| Locks::of(analysis, times);
-    let sleeps = |times: &&ThreadTimes| asleep_ns(times) >= t::PART_OF_A_TURN * locks(times).of_ns;
+    let sleeps = |times: &&ThreadTimes| {
+        !times.of_runtime && asleep_ns(times) >= t::PART_OF_A_TURN * locks(times).of_ns
+    };
     let turns: Vec<&ThreadTimes> = threads.iter().copied().filter(sleeps).collect();
     let queues = |times: &&&ThreadTimes| locks(times).ns >= t::LOCK_SHARE * locks(times).of_ns;
     let queueing: HashSet<u32> = turns.iter().filter(queues).map(|it| it.tid).collect();
@@ -155,6 +157,42 @@ mod tests {
         assert!(statement.contains("its holder was asleep"), "{statement}");
         hold_words("asleep", &found[0]);
         assert!(statement.contains("4 threads"), "{statement}");
+    }
+
+    #[test]
+    fn threads_that_pause_in_the_call_of_locks_are_found_beside_a_runtimes_timer() {
+        let mut fake = Fake::new(400);
+        fake.language = Some(crate::Language::Java);
+        fake.waits(Some("futex"), None, Cause::Asleep, 4, 99_000);
+        fake.trace.objects = vec![fathom_trace::DescriptorKind::Timer];
+        let pauses = |fake: &mut Fake, tid, count| {
+            fake.waits_of(tid, Some("futex"), None, Cause::Asleep, count, 5_000);
+            fake.trace.off_cpu.last_mut().expect("just made").object = Some(0);
+        };
+        for tid in 101..105 {
+            fake.thread(ROOT, tid, 0, 400, 400);
+            pauses(&mut fake, tid, 20);
+            fake.waits_of(tid, Some("futex"), None, Cause::Asleep, 19, 14_900);
+            let by = Some(101 + (tid - 100) % 4);
+            fake.wait_for(tid, "futex", None, (10, 25, 25), by);
+            let waits = fake.trace.timeline.as_mut().expect("just made");
+            let (last, at) = (waits.last().expect("just made").clone(), 30_000_000);
+            waits.push(fathom_trace::Interval {
+                from_ns: at,
+                woken_ns: Some(at + 5_000_000),
+                to_ns: at + 5_000_000,
+                woken_by: None,
+                object: Some(0),
+                ..last
+            });
+        }
+        fake.thread(ROOT, 110, 0, 400, 400);
+        fake.trace.threads.last_mut().expect("just made").name = "VM Periodic Tas".to_owned();
+        pauses(&mut fake, 110, 79);
+        let found = fake.findings();
+        let ids: Vec<&str> = found.iter().map(|finding| finding.id.as_str()).collect();
+        assert_eq!(ids, ["lock-contention"], "{found:?}");
+        assert!(found[0].statement.contains("its holder was asleep"));
     }
 
     #[test]
