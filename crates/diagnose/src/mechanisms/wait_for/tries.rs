@@ -243,13 +243,33 @@ fn is_search_for_program(analysis: &Analysis<'_>, row: &LookupRow) -> bool {
     names.any(|path| file_name(path) == name && *path != row.path)
 }
 
+/// Returns whether one process looks the path up again and again, or commands get it as an argument. What
+/// each of several commands looks up when it starts, such as its locale, is not what a script waits for.
+fn is_asked_for(analysis: &Analysis<'_>, row: &LookupRow) -> bool {
+    let errors = |pid: u32| -> u64 {
+        let own = analysis.rows_of_process(pid);
+        own.filter(|it| it.name == row.call)
+            .map(|it| it.errors)
+            .sum()
+    };
+    let mut processes = analysis.trace.processes.iter();
+    let name = file_name(&row.path);
+    processes.any(|process| {
+        let words = process.execs.iter().flat_map(|exec| &exec.arguments);
+        let mut words = words.skip(1);
+        errors(process.pid) >= row.calls || words.any(|word| word.contains(name))
+    })
+}
+
 /// Returns paths that repeatedly existed, were missing, or were busy. The trace sums them over the whole
 /// tree, so they are attributed to the processes that pause and whose calls of this kind fail as often.
 fn paths(analysis: &Analysis<'_>, pauses: &BTreeMap<u32, (u64, u64)>) -> Vec<Tries> {
     let rows = analysis.trace.failed_lookups.iter();
     let is_meant = |row: &&LookupRow| {
         row.errno != ENOENT
-            || !is_missed_at_starts(analysis, row) && !is_search_for_program(analysis, row)
+            || !is_missed_at_starts(analysis, row)
+                && !is_search_for_program(analysis, row)
+                && is_asked_for(analysis, row)
     };
     let often = rows
         .filter(|row| row.calls >= FEWEST_TRIES)
@@ -458,6 +478,10 @@ mod tests {
         let mut fake = turns_of_a_shell("access", also_by_pauses);
         let missed_by = if also_by_pauses { 18 } else { 9 };
         fake.misses("access", path, missed_by);
+        let of_tries = fake.trace.processes.iter_mut().filter(|it| it.pid % 2 == 1);
+        for exec in of_tries.flat_map(|process| &mut process.execs) {
+            exec.arguments = ["test", "-e", "/run/ready"].map(str::to_owned).to_vec();
+        }
         first(&mut fake).1
     }
 
@@ -481,6 +505,22 @@ mod tests {
         fake.child(200, 100, 110, 5);
         let statement = first(&mut fake).1;
         assert!(!statement.contains("tries"), "{statement}");
+    }
+
+    #[test]
+    fn what_each_command_looks_up_when_it_starts_is_not_awaited() {
+        let statement = |argument: &str| {
+            let mut fake = turns_of_a_shell("openat", false);
+            fake.misses("openat", "/usr/lib/locale/C/LC_TIME", 7);
+            for process in &mut fake.trace.processes {
+                for exec in &mut process.execs {
+                    exec.arguments = vec!["date".to_owned(), argument.to_owned()];
+                }
+            }
+            first(&mut fake).1
+        };
+        assert!(!statement("+%s").contains("tries"), "{}", statement("+%s"));
+        assert!(statement("LC_TIME").contains("tries to find"));
     }
 
     #[test]
