@@ -137,7 +137,7 @@ fn a_command_that_waits_is_worse_and_confirmed() {
             "--base-cmd",
             "true",
             "--head-cmd",
-            "sleep 0.3",
+            "sleep 0.1",
             "--time",
             "60s",
             "--json",
@@ -165,7 +165,7 @@ fn a_command_that_waits_is_worse_and_confirmed() {
     assert!(line(1).contains("sleeping"), "{row}");
     assert!(shown.contains(line(1)), "{shown}");
     assert!(
-        read(&files[1]).contains("| `sleep 0.3` | worse |"),
+        read(&files[1]).contains("| `sleep 0.1` | worse |"),
         "{}",
         read(&files[1])
     );
@@ -290,7 +290,7 @@ fn the_other_rule_says_how_often_it_fails_identical_code() {
             "--base-cmd",
             "true",
             "--head-cmd",
-            "sleep 0.2",
+            "sleep 0.1",
             "--max-regression",
             "8%",
             "--time",
@@ -310,7 +310,7 @@ fn the_other_rule_says_how_often_it_fails_identical_code() {
 #[test]
 fn edits_of_the_working_tree_are_judged_against_main() {
     let world = World::new();
-    world.write("work.sh", "sleep 0.3\n");
+    world.write("work.sh", "sleep 0.1\n");
     // If head widens its own margin, this is reported but has no effect.
     world.write(
         "fathom.toml",
@@ -363,7 +363,7 @@ fn a_waiver_lets_pass_and_ends() {
     world.git(&["switch", "-q", "main"]);
     world.commit();
     world.git(&["switch", "-q", "-C", "change"]);
-    world.write("work.sh", "sleep 0.3\n");
+    world.write("work.sh", "sleep 0.1\n");
     let (code, record) = world.gate(&["--only", "count"]);
     assert_eq!(code, 0, "{record}");
     let waived = row(&record, "count", "wall");
@@ -377,7 +377,7 @@ fn a_waiver_lets_pass_and_ends() {
     world.write("fathom.toml", &text.replace("2999-12-31", "2001-12-31"));
     world.commit();
     world.git(&["switch", "-q", "-C", "change"]);
-    world.write("work.sh", "sleep 0.3\n");
+    world.write("work.sh", "sleep 0.1\n");
     let (code, record) = world.gate(&["--only", "count"]);
     assert_eq!(code, 1, "{record}");
     let note = record["notes"][0].as_str().unwrap_or_default();
@@ -401,7 +401,7 @@ fn a_change_above_the_ceiling_of_a_waiver_fails() {
     world.git(&["switch", "-q", "main"]);
     world.commit();
     world.git(&["switch", "-q", "-C", "change"]);
-    world.write("work.sh", "sleep 0.3\n");
+    world.write("work.sh", "sleep 0.1\n");
     let (code, record) = world.gate(&["--only", "count"]);
     assert_eq!(code, 1, "{record}");
     let row = row(&record, "count", "wall");

@@ -1,7 +1,7 @@
 //! `why` for two commands: times both in the same rounds, observes them, and lists what differs.
 
 use std::collections::BTreeMap;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use fathom_diagnose::Observation;
 use fathom_diagnose::difference::{self, Side};
@@ -46,6 +46,8 @@ const SWITCHING: Duration = Duration::from_millis(100);
 const FEWEST_OBSERVED: u32 = 3;
 /// The approximate total time for the observed runs of a command, if there are several.
 const OBSERVING: Duration = Duration::from_secs(3);
+/// The time after which no more runs of both are observed: on a busy machine, switching takes ten times as long.
+const MOST_TIME: Duration = Duration::from_secs(12);
 
 /// Explains what additional work B does compared with A; used by every verb that has two commands.
 ///
@@ -129,7 +131,11 @@ fn observations(
 ) -> Result<([Vec<Observation>; 2], Added), ConductError> {
     let mut observations = [Vec::new(), Vec::new()];
     let mut added = [None, None];
+    let began = Instant::now();
     for turn in 0..observed_runs(timings) {
+        if turn >= FEWEST_OBSERVED && began.elapsed() > MOST_TIME {
+            break;
+        }
         // The order alternates, so that disturbances at the beginning of a round affect both commands.
         let order = if turn % 2 == 0 { [0, 1] } else { [1, 0] };
         for index in order {
