@@ -2,6 +2,7 @@
 
 use crate::account;
 use crate::files::{AT_FDCWD, open, open_of, read_and_close};
+use crate::mounts;
 use crate::shared::fd::HANDOVER;
 use crate::shared::{Answer, BASE, Job, SLOTS, Shared, Stage, Text, step};
 use crate::system::{self, call, call3, number};
@@ -51,6 +52,22 @@ pub(crate) extern "C" fn child(what: usize) -> ! {
             if pinned < 0 {
                 (*answer).failed_step = step::PIN;
                 (*answer).error = -pinned as i32;
+                call3(number::EXIT, 127, 0, 0);
+            }
+        }
+        if (*job).groups != 0 {
+            let moved = mounts::move_to((*job).groups as usize);
+            if moved < 0 {
+                (*answer).failed_step = step::GROUP;
+                (*answer).error = -moved as i32;
+                call3(number::EXIT, 127, 0, 0);
+            }
+        }
+        if (*job).mounts != 0 {
+            let mounted = mounts::make((*job).mounts as usize);
+            if mounted < 0 {
+                (*answer).failed_step = step::MOUNT;
+                (*answer).error = -mounted as i32;
                 call3(number::EXIT, 127, 0, 0);
             }
         }

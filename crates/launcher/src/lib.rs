@@ -27,6 +27,8 @@ mod files;
 #[cfg(all(supported, not(program = "joining")))]
 mod jobs;
 #[cfg(all(supported, not(program = "joining")))]
+mod mounts;
+#[cfg(all(supported, not(program = "joining")))]
 mod pipeline;
 #[cfg(all(supported, not(program = "joining")))]
 mod record;
@@ -47,6 +49,8 @@ mod floor;
 #[cfg(any(test, program = "launcher"))]
 mod memory_functions;
 
+#[cfg(all(supported, not(program = "joining")))]
+pub use mounts::make as make_mounts;
 #[cfg(all(supported, not(program = "joining")))]
 pub use serve::serve;
 

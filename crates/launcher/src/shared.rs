@@ -95,6 +95,10 @@ pub mod step {
     pub const PIPE: u32 = 8;
     /// Installing the system call filter.
     pub const FILTER: u32 = 9;
+    /// Making the process's own mounts.
+    pub const MOUNT: u32 = 10;
+    /// Moving the process to another control group.
+    pub const GROUP: u32 = 11;
 }
 
 /// The command to run. Strings end with a zero byte; 0 means 'not given'.
@@ -121,6 +125,13 @@ pub struct Job {
     pub cpu_mask_length: u64,
     /// Instructions of a system call filter (`struct sock_filter`).
     pub filter: u64,
+    /// Consecutive strings about the process's own mounts: what to write to `uid_map` and `gid_map` (empty if
+    /// the process may mount without a user namespace), the working directory, and four strings for each
+    /// mount (source, target, type, options). The type is empty for a bind mount. An empty string ends them.
+    pub mounts: u64,
+    /// Consecutive paths: the `cgroup.procs` of the control groups to which the process moves. An empty string
+    /// ends them.
+    pub groups: u64,
     /// Descriptor for standard output if `output` is 0.
     pub output_fd: i32,
     /// Descriptor for standard error.

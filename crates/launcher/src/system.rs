@@ -23,12 +23,14 @@ pub(crate) mod number {
     pub(crate) const SETPGID: usize = 109;
     pub(crate) const GETPPID: usize = 110;
     pub(crate) const PRCTL: usize = 157;
+    pub(crate) const MOUNT: usize = 165;
     pub(crate) const SCHED_SETAFFINITY: usize = 203;
     pub(crate) const CLOCK_GETTIME: usize = 228;
     pub(crate) const EXIT_GROUP: usize = 231;
     pub(crate) const WAITID: usize = 247;
     pub(crate) const OPENAT: usize = 257;
     pub(crate) const PPOLL: usize = 271;
+    pub(crate) const UNSHARE: usize = 272;
     pub(crate) const DUP3: usize = 292;
     pub(crate) const PIPE2: usize = 293;
     pub(crate) const SECCOMP: usize = 317;
@@ -38,12 +40,27 @@ pub(crate) mod number {
     pub(crate) const WRITEV: usize = 20;
     #[cfg(program = "joining")]
     pub(crate) const STATX: usize = 332;
+    #[cfg(program = "joining")]
+    pub(crate) const MPROTECT: usize = 10;
+    #[cfg(program = "joining")]
+    pub(crate) const MUNMAP: usize = 11;
+    #[cfg(program = "joining")]
+    pub(crate) const MREMAP: usize = 25;
+    #[cfg(program = "joining")]
+    pub(crate) const MADVISE: usize = 28;
+    #[cfg(program = "joining")]
+    pub(crate) const SETSOCKOPT: usize = 54;
+    #[cfg(program = "joining")]
+    pub(crate) const MBIND: usize = 237;
+    #[cfg(program = "joining")]
+    pub(crate) const TEE: usize = 276;
 }
 
 #[cfg(target_arch = "aarch64")]
 pub(crate) mod number {
     pub(crate) const FCNTL: usize = 25;
     pub(crate) const DUP3: usize = 24;
+    pub(crate) const MOUNT: usize = 40;
     pub(crate) const CHDIR: usize = 49;
     pub(crate) const OPENAT: usize = 56;
     pub(crate) const CLOSE: usize = 57;
@@ -57,6 +74,7 @@ pub(crate) mod number {
     pub(crate) const EXIT: usize = 93;
     pub(crate) const EXIT_GROUP: usize = 94;
     pub(crate) const WAITID: usize = 95;
+    pub(crate) const UNSHARE: usize = 97;
     pub(crate) const CLOCK_GETTIME: usize = 113;
     pub(crate) const SCHED_SETAFFINITY: usize = 122;
     pub(crate) const KILL: usize = 129;
@@ -76,6 +94,20 @@ pub(crate) mod number {
     pub(crate) const WRITEV: usize = 66;
     #[cfg(program = "joining")]
     pub(crate) const STATX: usize = 291;
+    #[cfg(program = "joining")]
+    pub(crate) const MPROTECT: usize = 226;
+    #[cfg(program = "joining")]
+    pub(crate) const MUNMAP: usize = 215;
+    #[cfg(program = "joining")]
+    pub(crate) const MREMAP: usize = 216;
+    #[cfg(program = "joining")]
+    pub(crate) const MADVISE: usize = 233;
+    #[cfg(program = "joining")]
+    pub(crate) const SETSOCKOPT: usize = 208;
+    #[cfg(program = "joining")]
+    pub(crate) const MBIND: usize = 235;
+    #[cfg(program = "joining")]
+    pub(crate) const TEE: usize = 77;
 }
 
 /// Makes one system call; the result is negative on error.

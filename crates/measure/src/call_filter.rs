@@ -9,7 +9,7 @@ use fathom_launcher::shared::fd;
 
 use crate::seccomp::{
     ALLOW, ARCHITECTURE, ARCHITECTURE_AT, Instruction, NUMBER_AT, argument_at, divide, equals,
-    give_back, load, skip, take,
+    give_back, keep, load, skip, take,
 };
 
 /// A call that the filter can answer.
@@ -56,6 +56,9 @@ impl Answered {
         Answered::without(libc::SYS_ppoll, 1),
     ];
 
+    /// Bindings of threads to CPUs.
+    pub const BINDINGS: &[Answered] = &[Answered::always(libc::SYS_sched_setaffinity)];
+
     /// Waits until data is on the disk.
     pub const SYNCS: &[Answered] = &[
         Answered::always(libc::SYS_fsync),
@@ -75,6 +78,82 @@ pub struct CallFilter {
     times: u32,
     /// Whether the kernel notifies Fathom of the filtered calls.
     asks: bool,
+}
+
+/// A call of which only a part is delayed: that which doesn't wait for another thread or process, because the
+/// wait would absorb the delay.
+struct Part {
+    number: libc::c_long,
+    /// The argument that tells, and the bits of it that count.
+    argument: u32,
+    bits: u32,
+    /// The values with which a call is delayed; if `others`, those with which it isn't.
+    values: &'static [u32],
+    others: bool,
+}
+
+/// `futex` wakes others with the operations 1, 5 and 10. `flock` and `fcntl` give a lock back, or take it. A wait
+/// for events is a pause if it has a time limit.
+const PARTS: &[Part] = &[
+    Part {
+        number: libc::SYS_futex,
+        argument: 1,
+        bits: 0x7f,
+        values: &[1, 5, 10],
+        others: false,
+    },
+    Part {
+        number: libc::SYS_flock,
+        argument: 1,
+        bits: 0xf,
+        values: &[libc::LOCK_UN as u32],
+        others: false,
+    },
+    Part {
+        number: libc::SYS_fcntl,
+        argument: 1,
+        bits: u32::MAX,
+        values: &[
+            libc::F_SETLK as u32,
+            libc::F_SETLKW as u32,
+            libc::F_OFD_SETLK as u32,
+            libc::F_OFD_SETLKW as u32,
+        ],
+        others: false,
+    },
+    #[cfg(target_arch = "x86_64")]
+    Part {
+        number: libc::SYS_epoll_wait,
+        ..LIMITED
+    },
+    LIMITED,
+];
+
+const LIMITED: Part = Part {
+    number: libc::SYS_epoll_pwait,
+    argument: 3,
+    bits: u32::MAX,
+    values: &[0, u32::MAX],
+    others: true,
+};
+
+impl Part {
+    /// Returns instructions that allow the rest of the calls. Before and after them, the number of the call is
+    /// loaded.
+    fn check(&self) -> Vec<Instruction> {
+        let mut check = vec![load(argument_at(self.argument)), keep(self.bits)];
+        let left = (1..=self.values.len() as u8).rev();
+        check.extend(
+            self.values
+                .iter()
+                .zip(left)
+                .map(|(value, over)| equals(*value, over, 0)),
+        );
+        check.extend(self.others.then(|| skip(1)));
+        check.extend([give_back(ALLOW), load(NUMBER_AT)]);
+        check.insert(0, equals(self.number as u32, 0, check.len() as u8));
+        check
+    }
 }
 
 /// A delay made by a filter's own instructions. A step is a division that depends on the one before; it takes
@@ -146,7 +225,7 @@ impl CallFilter {
     }
 
     /// Returns a program that executes `then` for calls with these numbers, at most
-    /// [`CallFilter::MOST_CALLS`], and allows all other calls.
+    /// [`CallFilter::MOST_CALLS`], and allows all other calls. See [`Part`] for calls that it also allows.
     fn before(numbers: &[u32], then: &[Instruction]) -> Vec<Instruction> {
         debug_assert!(numbers.len() <= Self::MOST_CALLS);
         let mut whole = vec![
@@ -164,6 +243,12 @@ impl CallFilter {
                 .map(|(number, over)| equals(*number, over, 0)),
         );
         whole.push(give_back(ALLOW));
+        for part in PARTS
+            .iter()
+            .filter(|part| numbers.contains(&(part.number as u32)))
+        {
+            whole.extend(part.check());
+        }
         whole.extend(then);
         whole
     }
@@ -271,6 +356,7 @@ mod tests {
                 code if code == libc::BPF_RET | libc::BPF_K => return (k, divisions),
                 code if code == libc::BPF_LD | libc::BPF_IMM => accumulator = k,
                 code if code == libc::BPF_JMP | libc::BPF_JA => at += k as usize,
+                code if code == libc::BPF_ALU | libc::BPF_AND | libc::BPF_K => accumulator &= k,
                 code if code == libc::BPF_ALU | libc::BPF_DIV | libc::BPF_K => {
                     accumulator /= k;
                     divisions += 1;
@@ -337,6 +423,37 @@ mod tests {
             let all = CallFilter::delaying(&[1], steps(30)).bytes().len();
             assert_eq!(filter.bytes().len(), all + 8 * (numbers.len() - 1));
         }
+    }
+
+    #[test]
+    fn a_call_that_waits_for_another_thread_is_not_delayed() {
+        let numbers = [
+            libc::SYS_futex,
+            libc::SYS_write,
+            libc::SYS_flock,
+            libc::SYS_epoll_pwait,
+        ];
+        let steps = Steps {
+            made: 3,
+            room: 5,
+            filters: 1,
+        };
+        let filter = CallFilter::delaying(&numbers.map(|number| number as u32), steps);
+        let delays = |number, arguments| walk(&filter, ARCHITECTURE, number, arguments).1 == 3;
+        let of = |number, second| delays(number, [0, second, 0, 0, 0, 0]);
+        for (operation, wakes) in [(0, false), (1, true), (9, false), (10, true), (5, true)] {
+            assert_eq!(of(libc::SYS_futex, operation), wakes, "{operation}");
+            // The same, private to the process and with another clock.
+            assert_eq!(of(libc::SYS_futex, operation | 0x180), wakes, "{operation}");
+        }
+        assert!(of(libc::SYS_write, 0) && !of(libc::SYS_read, 1));
+        assert!(of(libc::SYS_flock, libc::LOCK_UN as u64));
+        assert!(!of(libc::SYS_flock, libc::LOCK_EX as u64));
+        let limit = |limit: i32| {
+            let limit = u64::from(limit as u32);
+            delays(libc::SYS_epoll_pwait, [0, 0, 0, limit, 0, 0])
+        };
+        assert!(limit(10) && !limit(0) && !limit(-1));
     }
 
     #[test]

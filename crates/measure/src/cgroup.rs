@@ -163,5 +163,54 @@ fn memory_left_by(folder: &Path) -> Option<u64> {
     Some(limit.saturating_sub(kept))
 }
 
+/// The folders of the groups that limit this process, and of groups above which no limit applies.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Unlimited {
+    /// This process's own groups, in each hierarchy that limits it.
+    pub own: Vec<PathBuf>,
+    /// For each of them, the group above the highest one that limits it.
+    pub above: Vec<PathBuf>,
+}
+
+/// Returns the groups that limit the CPU time or the memory of this process. Returns `Err` with a message if
+/// there are none, or if a limit is set where nothing is visible above it.
+///
+/// # Errors
+/// A message.
+pub fn limiting(root: &Path) -> Result<Unlimited, String> {
+    let mut found = Unlimited::default();
+    let limits_cpu = |folder: &Path| limit_of(folder).is_some();
+    let limits_memory = |folder: &Path| memory_left_by(folder).is_some();
+    let kinds: [(&str, &dyn Fn(&Path) -> bool); 2] =
+        [("cpu", &limits_cpu), ("memory", &limits_memory)];
+    for (controller, limits) in kinds {
+        let folders = own_and_above(root, controller).unwrap_or_default();
+        let Some(highest) = folders.iter().rposition(|folder| limits(folder)) else {
+            continue;
+        };
+        let above = folders.get(highest + 1).ok_or_else(|| {
+            let what = if controller == "cpu" {
+                "CPU time"
+            } else {
+                "memory"
+            };
+            format!("its {what} is limited outside of this container")
+        })?;
+        // In version 2, both limits have the same hierarchy.
+        match found.own.iter().position(|own| *own == folders[0]) {
+            Some(at) if found.above[at].starts_with(above) => found.above[at] = above.clone(),
+            Some(_) => {}
+            None => {
+                found.own.push(folders[0].clone());
+                found.above.push(above.clone());
+            }
+        }
+    }
+    match found.own.is_empty() {
+        true => Err("no control group limits its CPU time or memory".to_owned()),
+        false => Ok(found),
+    }
+}
+
 #[cfg(test)]
 mod tests;

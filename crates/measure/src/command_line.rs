@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 
 use crate::call_filter::CallFilter;
 use crate::delay::{Delay, ThreadName};
+use crate::mounts::Mount;
 
 /// The source of standard input.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -73,6 +74,10 @@ pub struct Without {
     pub other_cpus: Vec<usize>,
     /// A delay, added to measure how much of it appears in the total time.
     pub delay: Option<Delay>,
+    /// Mounts that only the command sees.
+    pub mounts: Vec<Mount>,
+    /// The folders of control groups to which the command moves; it stays in Fathom's own groups otherwise.
+    pub groups: Vec<PathBuf>,
     /// Other threads, which are stopped for this many thousandths of the time that they run.
     pub held_back: Vec<(ThreadName, u32)>,
 }

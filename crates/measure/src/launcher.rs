@@ -51,6 +51,10 @@ pub(crate) struct Order<'a> {
     pub cpu_mask: &'a [u8],
     /// A system call filter.
     pub filter: Option<&'a CallFilter>,
+    /// See [`fathom_launcher::shared::Job::mounts`]; empty if there are none.
+    pub mounts: &'a [u8],
+    /// See [`fathom_launcher::shared::Job::groups`]; empty if there are none.
+    pub groups: &'a [u8],
     /// The beginning of the run in the JSON record; if empty, the run isn't recorded.
     pub record_head: &'a str,
     /// Whether the next order belongs to another round, so that the launcher may pause in between.

@@ -17,6 +17,7 @@ mod error;
 mod executor;
 mod journal;
 pub mod lookup;
+mod mounts;
 #[cfg(all(test, launcher))]
 mod mutated;
 mod rounds;
@@ -65,6 +66,7 @@ pub use error::MeasureError;
 pub use executor::{Attempt, Executor, Iteration, RunReport};
 pub use hooks::end as end_what_hooks_left;
 pub use journal::{Frame, Journal, write_bench};
+pub use mounts::{Mount, try_mounts};
 pub use rounds::{
     IgnoreFailure, Limits, Observer, Plan, Session, Silent, StopRule, WarmUp, conduct, go_on,
 };

@@ -47,6 +47,11 @@ pub(crate) const fn take(number: u32) -> Instruction {
     step(libc::BPF_LD | libc::BPF_IMM, number, 0, 0)
 }
 
+/// Keeps only these bits of the loaded word.
+pub(crate) const fn keep(bits: u32) -> Instruction {
+    step(libc::BPF_ALU | libc::BPF_AND | libc::BPF_K, bits, 0, 0)
+}
+
 /// Divides the loaded value.
 pub(crate) const fn divide(by: u32) -> Instruction {
     step(libc::BPF_ALU | libc::BPF_DIV | libc::BPF_K, by, 0, 0)

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use fathom_measure::{
     Answered, Attempt, CallFilter, CommandLine, Executor, Expectation, Hook, Hooks, Input,
-    MeasureError, Output, ProcessExecutor, ProcessOptions, RunReport, lookup,
+    MeasureError, Mount, Output, ProcessExecutor, ProcessOptions, RunReport, lookup, try_mounts,
 };
 use fathom_model::Exit;
 
@@ -175,6 +175,218 @@ fn the_library_remembers_missing_files_until_they_may_exist() {
         let said = String::from_utf8_lossy(&report.stderr_tail);
         assert_eq!(report.run.exit, Exit::Code(remembered), "{said}");
     }
+}
+
+/// Runs a Python program with the library in this mode, and returns its exit code.
+fn with_library(mode: &str, program: &str) -> Exit {
+    let folder = tempfile::tempdir().unwrap();
+    let library = folder.path().join("joining.so");
+    std::fs::write(&library, fathom_measure::joining_library()).unwrap();
+    let mut python = command(&["python3", "-c", program]);
+    python.variables = vec![
+        ("LD_PRELOAD".into(), library.into()),
+        ("FATHOM_PRELOAD".into(), mode.into()),
+    ];
+    let report = run(python);
+    let said = String::from_utf8_lossy(&report.stderr_tail);
+    assert!(!said.contains("Error"), "{said}");
+    report.run.exit
+}
+
+#[test]
+fn the_library_reads_ahead_from_a_pipe_and_takes_nothing_from_another_reader() {
+    let folder = tempfile::tempdir().unwrap();
+    let library = folder.path().join("joining.so");
+    std::fs::write(&library, fathom_measure::joining_library()).unwrap();
+    // The program reads some bytes one by one, its child the rest of the line, and the program the rest.
+    let script = "import os, select, subprocess\n\
+        own, other = os.pipe()\n\
+        os.write(other, b'0123456789' * 50 + b'to the child\\nand back')\n\
+        os.close(other)\n\
+        read = b''.join(os.read(own, 1) for i in range(500))\n\
+        assert read == b'0123456789' * 50, read\n\
+        assert select.select([own], [], [], 0)[0] == [own]\n\
+        line = subprocess.run(['sh', '-c', 'read -r line; echo \"$line\"'], stdin=own, stdout=subprocess.PIPE)\n\
+        assert line.stdout == b'to the child\\n', line\n\
+        rest = b''.join(os.read(own, 1) for i in range(8))\n\
+        assert rest == b'and back' and os.read(own, 1) == b'', rest\n";
+    let calls = |preloads: &[&Path]| {
+        let mut python = command(&["python3", "-c", script]);
+        let preloads = preloads
+            .iter()
+            .map(|path| ("LD_PRELOAD".into(), path.into()));
+        python.variables = preloads.collect();
+        let report = run(python);
+        let said = String::from_utf8_lossy(&report.stderr_tail);
+        assert_eq!(report.run.exit, Exit::Code(0), "{said}");
+        report.run.io.unwrap().read_calls
+    };
+    let (many, few) = (calls(&[]), calls(&[&library]));
+    assert!(few + 400 < many, "{few} and {many} read calls");
+}
+
+#[test]
+fn the_library_keeps_memory_that_is_given_back_and_clears_it() {
+    // Kept memory is still mapped, and another area of the same size gets it. An area that was changed isn't kept.
+    let program = "import ctypes, re\n\
+        libc = ctypes.CDLL(None, use_errno=True)\n\
+        libc.mmap.restype = ctypes.c_void_p\n\
+        libc.mmap.argtypes = [ctypes.c_void_p, ctypes.c_size_t, *[ctypes.c_int] * 3, ctypes.c_long]\n\
+        libc.munmap.argtypes = [ctypes.c_void_p, ctypes.c_size_t]\n\
+        libc.mprotect.argtypes = [ctypes.c_void_p, ctypes.c_size_t, ctypes.c_int]\n\
+        libc.madvise.argtypes = [ctypes.c_void_p, ctypes.c_size_t, ctypes.c_int]\n\
+        def is_mapped(start):\n\
+        \x20 areas = [line.split()[0].split('-') for line in open('/proc/self/maps')]\n\
+        \x20 return any(int(a, 16) <= start < int(b, 16) for a, b in areas)\n\
+        size = 77 * 4096\n\
+        new = lambda: libc.mmap(None, size, 3, 0x22, -1, 0)\n\
+        first = new()\n\
+        ctypes.memset(first, 7, size)\n\
+        assert libc.munmap(first, size) == 0\n\
+        kept = is_mapped(first)\n\
+        second = new()\n\
+        assert not kept or second == first\n\
+        assert ctypes.string_at(second, size) == bytes(size)\n\
+        ctypes.memset(second, 7, size)\n\
+        assert libc.madvise(second, 4096, 4) == 0\n\
+        assert ctypes.string_at(second, 4097) == bytes(4096) + b'\\7'\n\
+        assert libc.mprotect(second, 4096, 1) == 0\n\
+        assert libc.munmap(second, size) == 0\n\
+        assert not is_mapped(second)\n\
+        raise SystemExit(kept)\n";
+    assert_eq!(with_library("memory", program), Exit::Code(1));
+    assert_eq!(with_library("no-delay", program), Exit::Code(0));
+}
+
+#[test]
+fn the_library_remembers_what_stat_said_of_a_file_that_was_not_changed_lately() {
+    // SAFETY: takes nothing.
+    if unsafe { libc::geteuid() } != 0 {
+        fathom_test_log::skipped("only root can replace an old file, by a mount");
+        return;
+    }
+    // The library doesn't see mounts. What was said is soon forgotten, so it is tried several times.
+    let program = format!(
+        "import ctypes, os, sys, tempfile, time\n\
+        libc = ctypes.CDLL(None)\n\
+        if libc.syscall({unshare}, 0x20000) or libc.mount(b'none', b'/', None, 0x44000, None): raise SystemExit(3)\n\
+        other = os.path.realpath(sys.executable).encode()\n\
+        def is_remembered(path):\n\
+        \x20 before = os.stat(path).st_size\n\
+        \x20 assert libc.mount(other, path, None, 0x1000, None) == 0\n\
+        \x20 known = os.stat(path).st_size == before\n\
+        \x20 assert libc.umount2(path, 2) == 0\n\
+        \x20 return known\n\
+        new = os.path.join(tempfile.mkdtemp(), 'new').encode()\n\
+        open(new, 'w').close()\n\
+        began = time.time()\n\
+        known = is_remembered(new)\n\
+        assert not known or time.time() - began > 1\n\
+        os.unlink(new)\n\
+        raise SystemExit(any(is_remembered(b'/usr/bin/env') for _ in range(50)))\n",
+        unshare = libc::SYS_unshare
+    );
+    let ended = with_library("lookups", &program);
+    match ended == Exit::Code(3) {
+        true => fathom_test_log::skipped("root may not mount here"),
+        false => {
+            assert_eq!(ended, Exit::Code(1));
+            assert_eq!(with_library("no-delay", &program), Exit::Code(0));
+        }
+    }
+}
+
+#[test]
+fn the_library_sets_what_sockets_pipes_and_large_areas_get() {
+    let no_delay = "import socket\n\
+        listener = socket.create_server(('127.0.0.1', 0))\n\
+        one = socket.create_connection(listener.getsockname())\n\
+        other = listener.accept()[0]\n\
+        one.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 0)\n\
+        raise SystemExit(all(s.getsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY) for s in (one, other)))\n";
+    let pipes = "import fcntl, os\n\
+        raise SystemExit(fcntl.fcntl(os.pipe()[0], 1032) >= 1 << 20)\n";
+    let huge = "import ctypes\n\
+        libc = ctypes.CDLL(None)\n\
+        libc.mmap.restype = ctypes.c_void_p\n\
+        start = libc.mmap(None, 8 << 20, 3, 0x22, -1, 0)\n\
+        areas = open('/proc/self/smaps').read().split('VmFlags:')\n\
+        is_there = lambda about: any(int(a, 16) <= start < int(b, 16) for a, b in\n\
+        \x20 [line.split()[0].split('-') for line in about.splitlines() if '-' in line and line[0] in '0123456789abcdef'])\n\
+        flags = [areas[i + 1].split('\\n')[0] for i, about in enumerate(areas[:-1]) if is_there(about)]\n\
+        raise SystemExit(' hg' in flags[0])\n";
+    let mut all = vec![("no-delay", no_delay), ("pipes", pipes)];
+    match Path::new("/sys/kernel/mm/transparent_hugepage").exists() {
+        true => all.push(("huge-pages", huge)),
+        false => fathom_test_log::skipped("the kernel has no transparent huge pages"),
+    }
+    for (mode, program) in all {
+        assert_eq!(with_library(mode, program), Exit::Code(1), "{mode}");
+        assert_eq!(with_library("lookups", program), Exit::Code(0), "{mode}");
+    }
+}
+
+#[test]
+fn a_command_binds_itself_to_no_cpu_if_that_is_answered() {
+    let mut binds = command(&[
+        "python3",
+        "-c",
+        "import os; all = os.sched_getaffinity(0); os.sched_setaffinity(0, {min(all)}); \
+         raise SystemExit(os.sched_getaffinity(0) == all)",
+    ]);
+    binds.without.calls = Some(CallFilter::answering(Answered::BINDINGS));
+    assert_eq!(run(binds).run.exit, Exit::Code(1));
+}
+
+#[test]
+fn only_the_command_sees_its_own_mounts() {
+    let folder = tempfile::tempdir().unwrap();
+    let part = |name: &str| {
+        let path = folder.path().join(name);
+        std::fs::create_dir(&path).unwrap();
+        path
+    };
+    let (files, written, aside) = (part("files"), part("written"), part("aside"));
+    std::fs::write(files.join("old"), "old").unwrap();
+    std::fs::write(files.join("bound"), "").unwrap();
+    std::fs::write(folder.path().join("source"), "source").unwrap();
+    let mounts = vec![
+        Mount::overlay(&files, &written, &aside, &files),
+        Mount::bind(&folder.path().join("source"), &files.join("bound")),
+    ];
+    if let Err(error) = try_mounts(&mounts, &files) {
+        fathom_test_log::skipped(&format!("this user may not mount: {error}"));
+        return;
+    }
+    let line = "test \"$(cat old)\" = old && test \"$(cat bound)\" = source && echo new > new && echo x > old && \
+                test \"$(cat \"$PWD/old\")\" = x && exit 7";
+    let mut writes = in_shell(line);
+    writes.directory = Some(files.clone());
+    writes.without.mounts = mounts;
+    assert_eq!(run(writes).run.exit, Exit::Code(7));
+    assert_eq!(std::fs::read_to_string(files.join("old")).unwrap(), "old");
+    assert_eq!(std::fs::read(files.join("bound")).unwrap(), b"");
+    assert!(!files.join("new").exists());
+    assert_eq!(
+        std::fs::read_to_string(written.join("new")).unwrap(),
+        "new\n"
+    );
+}
+
+#[test]
+fn a_command_runs_in_the_control_group_that_it_is_given() {
+    let found = Path::new("/sys/fs/cgroup/pids");
+    let group = found.join(format!("fathom-test-{}", std::process::id()));
+    if std::fs::create_dir(&group).is_err() {
+        fathom_test_log::skipped("no control group can be created here");
+        return;
+    }
+    let name = group.file_name().unwrap().to_str().unwrap();
+    let mut asks = in_shell(&format!("grep -q pids:/{name} /proc/self/cgroup && exit 7"));
+    asks.without.groups = vec![group.clone()];
+    let ended = run(asks).run.exit;
+    std::fs::remove_dir(&group).unwrap();
+    assert_eq!(ended, Exit::Code(7));
 }
 
 /// Reports whether any process exists whose command line contains `mark`.

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::{AccountPart, CodePlace, FindingId};
+use crate::{AccountPart, CodePlace, FindingId, Metric};
 
 /// How certain a finding is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
@@ -145,6 +145,9 @@ pub struct Proof {
     /// The saving, from the paired rounds.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub saves_ms: Option<SavedMilliseconds>,
+    /// The metric of these values, if it isn't the time: `cpu`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub metric: Option<Metric>,
     /// The result of delaying the cause, if it can't be removed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub slope: Option<Slope>,

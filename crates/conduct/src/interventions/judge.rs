@@ -7,7 +7,7 @@ use fathom_model::{
 use super::Takes;
 
 /// If the saving is below this part of the lowest predicted saving, it is due to another, smaller cause.
-const EFFECTIVE: f64 = 0.25;
+pub(super) const EFFECTIVE: f64 = 0.25;
 /// The cause is refuted if the saving is at most this part of the lowest predicted saving.
 const NO_CAUSE: f64 = 0.5;
 /// If added CPU time offsets this part of the predicted saving, the cause was replaced, not removed.
@@ -120,6 +120,7 @@ pub(super) fn proof(
         without_ms: Some(measured.without * 1e3),
         saves_ms: Some(SavedMilliseconds { value, low, high }),
         slope: None,
+        metric: None,
         reason,
     }
 }
@@ -159,6 +160,7 @@ pub(super) fn none(verdict: ProofVerdict, name: Option<&str>, reason: String) ->
         without_ms: None,
         saves_ms: None,
         slope: None,
+        metric: None,
         reason: Some(reason),
     }
 }

@@ -55,6 +55,12 @@ pub struct Intervention {
     /// The findings it tests.
     pub findings: &'static [FindingId],
     pub(crate) takes: Takes,
+    /// Whether the files of the intervention must lie in memory.
+    pub(crate) in_memory: bool,
+    /// Whether it saves CPU time instead of time.
+    pub(crate) saves_cpu: bool,
+    /// Whether its effect shows in the first run that checks whether the command does the same.
+    pub(crate) shows_at_once: bool,
     /// The number of additional runs of the command that are needed to arrange the intervention.
     pub(crate) looks: u64,
     /// Returns the change to a command, or why this command can't be run that way.
@@ -69,6 +75,9 @@ const USUAL: Intervention = Intervention {
     can_break: "nothing known",
     findings: &[],
     takes: Takes::Some,
+    in_memory: false,
+    saves_cpu: false,
+    shows_at_once: true,
     looks: 0,
     arrange: |_| Ok(Change::default()),
 };

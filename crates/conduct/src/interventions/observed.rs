@@ -28,6 +28,20 @@ pub(super) fn written(trace: &Trace, folder: &Path) -> Result<Vec<PathBuf>, Stri
     }
 }
 
+/// Returns the regular files that the command only read, as paths from here, without those of the system:
+/// programs, libraries and settings.
+pub(super) fn read_on_disk(trace: &Trace, folder: &Path) -> Vec<PathBuf> {
+    const OF_THE_SYSTEM: [&str; 7] = ["/usr", "/lib", "/lib64", "/bin", "/sbin", "/etc", "/opt"];
+    let read = trace.files.iter().filter(|row| row.writes == 0);
+    let paths = read.filter_map(|row| row.name.path());
+    let files: BTreeSet<PathBuf> = paths.map(|path| folder.join(path)).collect();
+    let is_own = |path: &PathBuf| {
+        let mut system = OF_THE_SYSTEM.iter();
+        path.is_file() && !system.any(|folder| path.starts_with(folder))
+    };
+    files.into_iter().filter(is_own).collect()
+}
+
 /// Returns a program of the tree whose file grants it privileges, which it would lose here.
 pub(super) fn with_rights(trace: &Trace, folder: &Path) -> Option<PathBuf> {
     let programs = trace.processes.iter().flat_map(|process| &process.execs);

@@ -4,13 +4,14 @@ use std::time::{Duration, Instant};
 
 use fathom_measure::{Against, interrupt};
 use fathom_model::quantity::counted;
-use fathom_model::{Finding, Proof, ProofVerdict, RunOrder};
+use fathom_model::{AskedMetric, Finding, Metric, Proof, ProofVerdict, RunOrder, Saving};
 use fathom_trace::Trace;
 
-use super::judge::{Measured, none, proof, proof_by};
-use super::slope::{Delayed, FEWEST_ROUNDS, SIZES, of_finding, rounds_in};
+use super::judge::{EFFECTIVE, Measured, none, proof, proof_by};
+use super::same::Seen;
+use super::slope::{Delayed, FEWEST_ROUNDS, of_finding, rounds_in};
 use super::tries::{Arms, delay, prepare};
-use super::{ALL, Asks, Intervention};
+use super::{ALL, Asks, Intervention, Takes};
 use crate::bench::{ALPHA, Amount, BenchPlan, MARGIN, bench};
 use crate::{ConductError, Explained, Observer, WhyPlan};
 
@@ -59,12 +60,12 @@ impl Way {
         }
     }
 
-    /// Returns the number of runs that don't count: those needed to arrange the test, three to compare what
-    /// the commands do, and one warm-up run of each command.
+    /// Returns the number of runs that don't count: those needed to arrange the test, and three to compare what
+    /// the commands do.
     fn beside(&self) -> u64 {
         match self {
-            Way::Without(intervention) => intervention.looks + 3 + 2,
-            Way::Delayed(..) => 3 + SIZES.len() as u64,
+            Way::Without(intervention) => intervention.looks + 3,
+            Way::Delayed(..) => 3,
         }
     }
 }
@@ -202,7 +203,11 @@ fn try_each(
     let mut first = None;
     for (at, way) in one.ways.iter().enumerate() {
         let left = time.saturating_sub(began.elapsed());
-        let time = share_of(left, &one.ways[at + 1..], wall);
+        let others = &one.ways[at + 1..];
+        let time = Time {
+            own: share_of(left, others, wall),
+            has_others: !others.is_empty(),
+        };
         let proof = match try_one(plan, way, time, trace, (finding, wall), observer) {
             Err(error) if first.is_none() || !error.is_interruption() => return Err(error),
             Err(_) => break,
@@ -227,10 +232,30 @@ fn share_of(left: Duration, others: &[Way], wall: f64) -> Duration {
     left / (others.iter().filter(fits).count() as u32 + 1)
 }
 
+/// The time of one way to test a finding.
+struct Time {
+    own: Duration,
+    /// Whether another way could use what is left of it.
+    has_others: bool,
+}
+
+/// Reports whether a first run without a cause saved so little that the other ways should have the time: even
+/// with what a run may vary by, it wouldn't prove the finding.
+fn is_hopeless(intervention: &Intervention, seen: &Seen, predicted: Option<Saving>) -> bool {
+    let least = predicted.map_or(0.0, |saving| saving.low_ns as f64 / 1e9);
+    intervention.takes == Takes::Some
+        && intervention.shows_at_once
+        && !intervention.saves_cpu
+        && seen.with - seen.without < VARIES * EFFECTIVE * least
+}
+
+/// A single run may show this part of a saving.
+const VARIES: f64 = 0.5;
+
 fn try_one(
     plan: &ProvePlan,
     way: &Way,
-    time: Duration,
+    time: Time,
     trace: &Trace,
     (finding, wall): (&Finding, f64),
     observer: &mut dyn Observer,
@@ -252,14 +277,22 @@ fn try_one(
         Ok(arms) => arms,
         Err(why) => return Ok(none(ProofVerdict::NotPossible, Some(name), why)),
     };
-    if let Err(differs) = arms.check(trace, &plan.why.terms, plan.seed)? {
-        return Ok(none(ProofVerdict::Void, Some(name), differs));
+    let seen = match arms.check(trace, &plan.why.terms, plan.seed)? {
+        Ok(seen) => seen,
+        Err(differs) => return Ok(none(ProofVerdict::Void, Some(name), differs)),
+    };
+    if let Way::Without(intervention) = way
+        && time.has_others
+        && is_hopeless(intervention, &seen, finding.saving)
+    {
+        let why = "a first run without it saved hardly anything".to_owned();
+        return Ok(none(ProofVerdict::Undecided, Some(name), why));
     }
     let too_few = || {
         let why = "no round finished in time; --time 5m allows more".to_owned();
         none(ProofVerdict::Undecided, Some(name), why)
     };
-    let time = time.saturating_sub(began.elapsed());
+    let time = time.own.saturating_sub(began.elapsed());
     let rounds = rounds_in(time, wall);
     if arms.slope.is_some() && rounds < FEWEST_ROUNDS {
         return Ok(too_few());
@@ -274,7 +307,13 @@ fn try_one(
             ..Amount::default()
         },
     };
-    let measured = bench(&bench_plan(plan, &arms, amount), observer)?;
+    let saves_cpu = matches!(way, Way::Without(intervention) if intervention.saves_cpu);
+    let cpu = AskedMetric::new(Metric::Cpu, None, MARGIN);
+    let bench_plan = BenchPlan {
+        metrics: saves_cpu.then_some(cpu).into_iter().collect(),
+        ..bench_plan(plan, &arms, amount)
+    };
+    let measured = bench(&bench_plan, observer)?;
     if let Some(failure) = measured.failure {
         let why = format!("a run failed: {failure}");
         return Ok(none(ProofVerdict::Void, Some(name), why));
@@ -287,7 +326,14 @@ fn try_one(
     let measured = Measured::of(&measured.record);
     Ok(match (way, slope) {
         (Way::Without(intervention), _) => measured.map_or_else(too_few, |measured| {
-            proof(name, intervention.takes, &measured, finding.saving)
+            let predicted = match intervention.saves_cpu {
+                true => Some(of_cpu(finding)),
+                false => finding.saving,
+            };
+            Proof {
+                metric: intervention.saves_cpu.then_some(Metric::Cpu),
+                ..proof(name, intervention.takes, &measured, predicted)
+            }
         }),
         (Way::Delayed(..), Some(slope)) => {
             proof_by(slope, measured.map_or(wall, |measured| measured.with))
@@ -299,6 +345,16 @@ fn try_one(
     })
 }
 
+/// Returns the CPU time that a finding predicts to save. Its interval isn't known; half is accepted.
+fn of_cpu(finding: &Finding) -> Saving {
+    let ns = finding.could_win_cpu_ns;
+    Saving {
+        ns,
+        low_ns: ns / 2,
+        high_ns: 2 * ns,
+    }
+}
+
 fn bench_plan(plan: &ProvePlan, arms: &Arms, amount: Amount) -> BenchPlan {
     BenchPlan {
         targets: arms.targets.clone(),
@@ -306,7 +362,8 @@ fn bench_plan(plan: &ProvePlan, arms: &Arms, amount: Amount) -> BenchPlan {
         metrics: Vec::new(),
         alpha: ALPHA,
         amount,
-        warmup: 1,
+        // The runs that were compared have warmed everything up.
+        warmup: 0,
         seed: plan.seed,
         order: RunOrder::Random,
         margin: MARGIN,
@@ -324,6 +381,31 @@ fn bench_plan(plan: &ProvePlan, arms: &Arms, amount: Amount) -> BenchPlan {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_saves_nothing_at_first_leaves_its_time_to_the_others() {
+        let named = |name| super::super::named(name).unwrap();
+        let seen = |without| Seen {
+            expected: None,
+            with: 1.0,
+            without,
+        };
+        let predicted = |low_ns| {
+            Some(Saving {
+                ns: 2 * low_ns,
+                low_ns,
+                high_ns: 3 * low_ns,
+            })
+        };
+        let half = predicted(500_000_000);
+        let is_hopeless =
+            |name, without, predicted| super::is_hopeless(named(name), &seen(without), predicted);
+        assert!(is_hopeless("one-cpu", 1.05, half));
+        assert!(!is_hopeless("one-cpu", 0.9, half));
+        // What takes all of the cause away refutes it, and a cache is filled by the first run.
+        assert!(!is_hopeless("no-sleep", 1.05, half));
+        assert!(!is_hopeless("python-bytecode", 1.05, half));
+    }
 
     #[test]
     fn a_slope_that_does_not_fit_leaves_its_time_to_the_others() {

@@ -33,6 +33,23 @@ struct Did {
     errors: Vec<u8>,
 }
 
+/// The files that the command writes.
+pub(crate) struct Files {
+    pub written: Vec<PathBuf>,
+    /// Where the command without the cause writes them.
+    pub without: Vec<PathBuf>,
+}
+
+/// What three runs that do the same have shown.
+#[derive(Debug)]
+pub(crate) struct Seen {
+    /// What each further run has to print.
+    pub expected: Option<Expectation>,
+    /// The times of the run without the cause and of the faster one with it, in seconds.
+    pub without: f64,
+    pub with: f64,
+}
+
 /// Checks whether both commands do the same. If not, returns `Err` with a description of what differs; `how`
 /// is the phrase in it that says what was changed. The output of the commands goes to a file in `folder`.
 ///
@@ -41,11 +58,11 @@ struct Did {
 pub(crate) fn check(
     arms: [&Target; 2],
     how: &str,
-    files: &[PathBuf],
+    files: &Files,
     folder: &Path,
     terms: &RunTerms,
     seed: u64,
-) -> Result<Result<Option<Expectation>, String>, ConductError> {
+) -> Result<Result<Seen, String>, ConductError> {
     let printed = folder.join("printed");
     let printing = |target: &Target| {
         let mut command = target.command.clone();
@@ -59,6 +76,7 @@ pub(crate) fn check(
     };
     let mut executor = ProcessExecutor::new(arms.map(printing).into(), options)?;
     let mut did = Vec::new();
+    let mut times = [f64::INFINITY; 2];
     for (round, benchmark) in (0..).zip(RUNS) {
         let report = executor.run(&[Attempt {
             benchmark,
@@ -69,21 +87,35 @@ pub(crate) fn check(
         if report.interrupted {
             return Err(MeasureError::Interrupted.into());
         }
+        let time = &mut times[benchmark];
+        *time = time.min(report.run.wall_ns as f64 / 1e9);
         did.push(Did {
             exit: report.run.exit,
             printed: digest(&printed),
             little: little(&printed),
-            wrote: files.iter().map(|file| digest(file)).collect(),
+            wrote: match benchmark {
+                0 => &files.written,
+                _ => &files.without,
+            }
+            .iter()
+            .map(|file| digest(file))
+            .collect(),
             errors: report.stderr_tail,
         });
     }
     executor.sweep();
     end_what_hooks_left();
     let [as_it_is, without, again] = <[Did; 3]>::try_from(did).expect("three runs were made");
-    Ok(match differs(how, &as_it_is, &without, &again, files) {
-        Some(differs) => Err(differs),
-        None => Ok(expected(&as_it_is, &without, &again)),
-    })
+    Ok(
+        match differs(how, &as_it_is, &without, &again, &files.written) {
+            Some(differs) => Err(differs),
+            None => Ok(Seen {
+                expected: expected(&as_it_is, &without, &again),
+                with: times[0],
+                without: times[1],
+            }),
+        },
+    )
 }
 
 /// The maximum size of output that is compared in each run: collecting it costs the command time.

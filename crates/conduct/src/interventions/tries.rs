@@ -1,11 +1,13 @@
 //! Prepares a command with and without an intervention for comparison.
 
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use fathom_measure::{Expectation, Hook, Output};
 use fathom_trace::Trace;
 
 use super::folder::Folder;
+use super::same::Seen;
 use super::slope::{self, Delayed, OtherThreads, Slopes};
 use super::{Asks, Case, Change, Intervention, named, observed, same};
 use crate::bench::{Amount, BenchPlan, bench};
@@ -21,6 +23,8 @@ pub struct Arms {
     pub slope: Option<Slopes>,
     /// The number of rounds to run if the user gives none: a larger slope isn't known any sooner.
     pub rounds: Option<u32>,
+    /// Folders in which the command without the cause writes, with the folders in which its files are then.
+    written: Vec<(PathBuf, PathBuf)>,
     folder: Folder,
 }
 
@@ -65,7 +69,7 @@ pub fn by_hand(
     };
     let mut arms = arms.map_err(refused)?;
     match arms.check(&trace, terms, plan.seed)? {
-        Ok(()) => Ok(arms),
+        Ok(_) => Ok(arms),
         Err(differs) => Err(ConductError::Untrusted(format!(
             "--try {name} is void: {differs}"
         ))),
@@ -116,6 +120,7 @@ pub(super) fn delay(
         targets,
         slope: Some(slopes),
         rounds: None,
+        written: Vec::new(),
         folder,
     }))
 }
@@ -139,7 +144,13 @@ pub(super) fn prepare(
     asks: Asks<'_>,
     may_look: bool,
 ) -> Result<Result<Arms, String>, ConductError> {
-    let folder = folder()?;
+    let folder = match intervention.in_memory {
+        true => match Folder::in_memory() {
+            Some(folder) => folder,
+            None => return Ok(Err("there is no tmpfs for its files".to_owned())),
+        },
+        false => folder()?,
+    };
     let case = Case {
         target,
         trace,
@@ -147,7 +158,8 @@ pub(super) fn prepare(
         may_look,
         folder: folder.path(),
     };
-    Ok((intervention.arrange)(&case).map(|change| Arms {
+    Ok((intervention.arrange)(&case).map(|mut change| Arms {
+        written: std::mem::take(&mut change.written),
         targets: with_what_comes_before(change, target, intervention.name).into(),
         slope: None,
         rounds: None,
@@ -202,7 +214,7 @@ impl Arms {
         trace: &Trace,
         terms: &RunTerms,
         seed: u64,
-    ) -> Result<Result<(), String>, ConductError> {
+    ) -> Result<Result<Seen, String>, ConductError> {
         let folder = self.targets[0].command.folder();
         if let Some(path) = observed::with_rights(trace, folder) {
             return Ok(Err(format!(
@@ -217,11 +229,31 @@ impl Arms {
         };
         match observed::written(trace, folder) {
             Ok(files) => {
+                let own = files.iter().map(|file| self.place_of(file)).collect();
+                let files = same::Files {
+                    written: files,
+                    without: own,
+                };
                 let same = same::check(ends, how, &files, self.folder.path(), terms, seed)?;
-                Ok(same.map(|expected| self.expect(expected.as_ref())))
+                if let Ok(seen) = &same {
+                    self.expect(seen.expected.as_ref());
+                }
+                Ok(same)
             }
             Err(why) => Ok(Err(why)),
         }
+    }
+
+    /// Returns where a file is that the command without the cause wrote.
+    fn place_of(&self, file: &Path) -> PathBuf {
+        let folder = file.parent().and_then(|folder| folder.canonicalize().ok());
+        let real = folder.and_then(|folder| Some(folder.join(file.file_name()?)));
+        let moved = |(from, to): &(PathBuf, PathBuf)| {
+            let below = real.as_ref()?.strip_prefix(from).ok()?;
+            Some(to.join(below))
+        };
+        let found = self.written.iter().find_map(moved);
+        found.unwrap_or_else(|| file.to_path_buf())
     }
 
     /// Makes each run check that it prints what is expected.

@@ -8,11 +8,13 @@ use std::process::{Child, Command, Stdio};
 
 use crate::world::{allows, text};
 
-/// A program that computes and sleeps. It first writes its process id to a pipe, which it holds open.
+/// A program that writes a file, computes and sleeps. It first writes its process id to a pipe, which it holds
+/// open.
 const PROGRAM: &str = "\
 import os, sys, time
 pipe = os.open(sys.argv[1], os.O_WRONLY)
 os.write(pipe, b'%7d\\n' % os.getpid())
+open(os.path.dirname(sys.argv[1]) + '/written/file', 'w').write('x' * 10000)
 for _ in range(40): sum(range(100000))
 for _ in range(4): time.sleep(0.02)
 ";
@@ -25,10 +27,16 @@ struct Running {
 
 impl Running {
     fn start(folder: &Path, words: &[&str], command: &[&str]) -> Running {
-        let (fifo, temporary) = (folder.join("fifo"), folder.join("temporary"));
+        let temporary = folder.join("temporary");
+        fs::create_dir(&temporary).unwrap();
+        Running::start_with(folder, &temporary, words, command)
+    }
+
+    fn start_with(folder: &Path, temporary: &Path, words: &[&str], command: &[&str]) -> Running {
+        let fifo = folder.join("fifo");
+        fs::create_dir(folder.join("written")).unwrap();
         let made = Command::new("mkfifo").arg(&fifo).status();
         assert!(made.unwrap().success());
-        fs::create_dir(&temporary).unwrap();
         let pipe = OpenOptions::new()
             .read(true)
             .custom_flags(libc::O_NONBLOCK)
@@ -39,7 +47,7 @@ impl Running {
             .arg("--")
             .args(command)
             .arg(&fifo)
-            .env("TMPDIR", &temporary)
+            .env("TMPDIR", temporary)
             .stdin(Stdio::null())
             .stdout(Stdio::null())
             .stderr(Stdio::null())
@@ -48,7 +56,7 @@ impl Running {
         Running {
             fathom,
             pipe,
-            temporary,
+            temporary: temporary.to_path_buf(),
         }
     }
 
@@ -158,6 +166,40 @@ fn while_a_filter_or_a_library_is_there() {
 }
 
 #[test]
+fn while_its_files_lie_in_memory() {
+    let words = ["bench", "--try", "files-in-memory", "--time", "60s"];
+    let Ok(memory) = tempfile::tempdir_in("/dev/shm") else {
+        fathom_test_log::skipped("there is no /dev/shm");
+        return;
+    };
+    let place = tempfile::tempdir().unwrap();
+    let tried = Command::new(env!("CARGO_BIN_EXE_fathom"))
+        .args(&words[..3])
+        .args(["-r", "1", "--", "sh", "-c", "echo x > file"])
+        .current_dir(place.path())
+        .output()
+        .unwrap();
+    if tried.status.code() == Some(2) {
+        fathom_test_log::skipped(&String::from_utf8_lossy(&tried.stderr));
+        return;
+    }
+    // The folder of Fathom's own files must lie in memory too, to see that it is removed.
+    let temporary = memory.path().to_str().unwrap();
+    for count in [3, 6] {
+        for signal in [libc::SIGKILL, libc::SIGTERM] {
+            let folder = tempfile::tempdir().unwrap();
+            let command = ["python3", "-c", PROGRAM];
+            let mut running =
+                Running::start_with(folder.path(), Path::new(temporary), &words, &command);
+            for _ in 0..count {
+                running.next();
+            }
+            running.kill(signal);
+        }
+    }
+}
+
+#[test]
 fn while_the_program_behind_a_wrapper_is_examined() {
     let wrapped = "exec python3 -c \"$0\" \"$1\"";
     let command = ["sh", "-c", wrapped, PROGRAM];
@@ -199,8 +241,14 @@ fn another_user_can_try_what_needs_no_privilege() {
         return;
     };
     let computes = "for _ in range(40): sum(range(100000))";
+    let writes = format!("echo x > {}/written", text(folder.path()));
     for (name, command) in [
-        ("no-sleep", &["sleep", "0.01"][..]),
+        ("files-in-memory", &["sh", "-c", &writes][..]),
+        ("free-cpus", &["true"]),
+        ("keep-memory", &["true"]),
+        ("no-delay", &["true"]),
+        ("larger-pipes", &["sh", "-c", "echo x | cat"]),
+        ("no-sleep", &["sleep", "0.01"]),
         ("join-calls", &["echo"]),
         ("known-missing", &["ls", "/"]),
         ("no-wrapper", &["sh", "-c", "exec sleep 0.3"]),
@@ -211,7 +259,8 @@ fn another_user_can_try_what_needs_no_privilege() {
         let output = as_nobody(&[&words, command].concat()).unwrap();
         let said = String::from_utf8_lossy(&output.stderr);
         // A tier that only samples doesn't know the calls.
-        let says_why = name.starts_with("slope:") && said.contains(&format!("--try {name}: it "));
+        let may_refuse = name.starts_with("slope:") || name == "files-in-memory";
+        let says_why = may_refuse && said.contains(&format!("--try {name}: it "));
         assert!(output.status.success() || says_why, "{name}: {said}");
     }
     let words = [
@@ -227,8 +276,8 @@ fn another_user_can_try_what_needs_no_privilege() {
     let left = fs::read_dir(folder.path()).unwrap().count();
     assert_eq!(
         left,
-        1,
-        "only the program itself is left in {}",
+        2,
+        "only the program and what the command wrote are left in {}",
         text(folder.path())
     );
 }

@@ -76,14 +76,14 @@ macro_rules! forwarded {
 
 // Those from `recv` on wait, create a file or change what a path means.
 forwarded! {
-    named: fflush fileno_unlocked setvbuf read fclose
+    named: fflush fileno_unlocked setvbuf read fclose socket setsockopt pipe pipe2
     stat stat64 lstat lstat64 fstatat fstatat64 statx access faccessat eaccess euidaccess readlink
     open open64 openat openat64;
     forwarded: pread pread64 readv preadv
     _exit _Exit quick_exit abort
     pwrite pwrite64 pwritev lseek lseek64 ftruncate ftruncate64 fsync fdatasync
     close dup dup2 dup3 fseek fseeko ftell rewind
-    unlink fstat mmap mmap64
+    unlink fstat
     recv recvfrom recvmsg send sendto sendmsg sendfile sendfile64
     splice copy_file_range
     poll ppoll select pselect epoll_wait epoll_pwait pause sigsuspend sigwait
@@ -94,6 +94,7 @@ forwarded! {
     rename renameat renameat2 link linkat symlink symlinkat mkdir mkdirat
     mknod mknodat mkfifo mkfifoat creat creat64 fopen fopen64 freopen freopen64 shm_open bind
     chdir fchdir chroot
+    truncate truncate64 chmod fchmod fchmodat chown lchown fchown fchownat utimensat futimens
 }
 
 static REAL: [AtomicUsize; NAMES.len()] = [const { AtomicUsize::new(0) }; NAMES.len()];
@@ -160,6 +161,33 @@ pub(super) unsafe fn read(descriptor: i32, bytes: usize, length: usize) -> isize
     let real: extern "C" fn(i32, usize, usize) -> isize =
         unsafe { core::mem::transmute(Name::real(Name::read as usize)) };
     real(descriptor, bytes, length)
+}
+
+/// Calls the C library's `socket`.
+pub(super) fn socket(family: i32, kind: i32, protocol: i32) -> i32 {
+    // SAFETY: the address is that of a function with this signature.
+    let real: extern "C" fn(i32, i32, i32) -> i32 =
+        unsafe { core::mem::transmute(Name::real(Name::socket as usize)) };
+    real(family, kind, protocol)
+}
+
+/// Calls the C library's `setsockopt`.
+pub(super) fn set_option(socket: i32, level: i32, name: i32, value: usize, length: u32) -> i32 {
+    // SAFETY: the address is that of a function with this signature.
+    let real: extern "C" fn(i32, i32, i32, usize, u32) -> i32 =
+        unsafe { core::mem::transmute(Name::real(Name::setsockopt as usize)) };
+    real(socket, level, name, value, length)
+}
+
+/// Calls the C library's `pipe` or `pipe2`.
+///
+/// # Safety
+/// Same as that function.
+pub(super) unsafe fn pipe(name: Name, ends: *mut i32, flags: i32) -> i32 {
+    // SAFETY: the address is that of a function with this signature, except that `pipe` ignores the flags.
+    let real: extern "C" fn(*mut i32, i32) -> i32 =
+        unsafe { core::mem::transmute(Name::real(name as usize)) };
+    real(ends, flags)
 }
 
 /// Returns an address that is unique to this thread.

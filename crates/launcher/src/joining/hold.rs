@@ -5,6 +5,7 @@ use core::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use super::forward::{self, Name};
 use super::kernel::{self, Use, give_way, returned, use_of};
 use super::lookups;
+use super::mode::{self, Mode};
 
 /// Capacity for held or read-ahead bytes.
 const ROOM: usize = 65_536;
@@ -28,6 +29,8 @@ struct Ahead {
     of: i32,
     from: usize,
     to: usize,
+    /// Whether what was read ahead is still in its pipe.
+    stays: bool,
     bytes: [u8; ROOM],
 }
 
@@ -67,6 +70,7 @@ static STATE: Shared = Shared(core::cell::UnsafeCell::new(State {
         of: 0,
         from: 0,
         to: 0,
+        stays: false,
         bytes: [0; ROOM],
     },
     streams: [Stream::NONE; STREAMS],
@@ -138,7 +142,7 @@ pub(super) fn settle() {
 
 /// Reports whether calls are joined.
 pub(super) fn joins() -> bool {
-    !ENDED.load(Ordering::Acquire) && !lookups::remembers()
+    !ENDED.load(Ordering::Acquire) && mode::is(Mode::Joins)
 }
 
 /// Reports whether a flush of this stream is held. After any call that could replace its descriptor, none is.
@@ -225,7 +229,19 @@ impl State {
 
     fn go_back(&mut self) {
         let ahead = &mut self.ahead;
-        if ahead.from < ahead.to {
+        if ahead.stays {
+            let mut left = ahead.from;
+            while left > 0 {
+                // SAFETY: our own buffer, whose first bytes the program already has.
+                let taken =
+                    unsafe { kernel::read(ahead.of - 1, ahead.bytes.as_mut_ptr() as usize, left) };
+                match taken {
+                    -4 => {}
+                    error if error <= 0 => break,
+                    taken => left = left.saturating_sub(taken as usize),
+                }
+            }
+        } else if ahead.from < ahead.to {
             kernel::go_back(ahead.of - 1, ahead.to - ahead.from);
         }
         ahead.from = 0;
@@ -312,20 +328,34 @@ pub unsafe extern "C" fn read(descriptor: i32, bytes: usize, length: usize) -> i
     if is_small && let Some(lock) = Lock::take() {
         let state = lock.state();
         let is_known = state.ahead.of == descriptor + 1 && state.ahead.from < state.ahead.to;
-        if is_known || use_of(descriptor) == Use::Reads {
-            if !is_known {
-                state.go_back();
-                let ahead = &mut state.ahead;
-                // SAFETY: our own buffer.
-                let got =
-                    unsafe { kernel::read(descriptor, ahead.bytes.as_mut_ptr() as usize, ROOM) };
-                if got <= 0 {
-                    return returned(got);
-                }
-                ahead.of = descriptor + 1;
-                ahead.to = got as usize;
+        if !is_known {
+            state.go_back();
+        }
+        let usual = if is_known {
+            Use::Other
+        } else {
+            use_of(descriptor)
+        };
+        let ahead = &mut state.ahead;
+        let place = ahead.bytes.as_mut_ptr() as usize;
+        // SAFETY: our own buffer.
+        let got = unsafe {
+            match usual {
+                Use::Reads => kernel::read(descriptor, place, ROOM),
+                Use::ReadsPipe => kernel::look_ahead(descriptor, place, ROOM),
+                _ => 0,
             }
-            let ahead = &mut state.ahead;
+        };
+        if usual == Use::Reads && got <= 0 {
+            return returned(got);
+        }
+        if got > 0 {
+            ahead.of = descriptor + 1;
+            ahead.to = got as usize;
+            ahead.stays = usual == Use::ReadsPipe;
+        }
+        // If a pipe is empty, the call waits below, without the lock.
+        if is_known || got > 0 {
             let taken = length.min(ahead.to - ahead.from);
             // SAFETY: within the bytes read, into the caller's buffer.
             unsafe {

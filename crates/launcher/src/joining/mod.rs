@@ -1,21 +1,23 @@
-//! A library for `LD_PRELOAD`: it joins the small writes and reads of one file, or answers repeated lookups of
-//! missing files ([`lookups`]).
+//! A library for `LD_PRELOAD`: it joins the small writes and reads of one file, or does one of the other things
+//! that [`mode`] lists.
 //!
 //! `--try join-calls` runs a command with it. A program that writes its output in small pieces makes as many
 //! system calls; with this library, most of them end here, in memory. Held data is written when there is much
 //! of it, when another file is written, and before any call that waits, creates or ends a process, or could
-//! reveal the file's state to others ([`forward`]). Only regular files and `/dev/null` are joined: no reader
-//! waits for data on its way to them.
+//! reveal the file's state to others ([`forward`]). Only writes to regular files and `/dev/null` are joined: no
+//! reader waits for data on its way to them. What is read ahead from a pipe stays there until the program has it.
 //!
 //! It needs the C library only for `dlsym`, a variable, the time and the address of `errno`, and calls the
-//! kernel directly. It
-//! can't see calls that the C library makes internally, or programs that don't use the C library (static
+//! kernel directly. It can't see calls that the C library makes internally, or programs that don't use the C library (static
 //! ones, Go).
 
+mod descriptors;
 mod forward;
 mod hold;
 mod kernel;
 mod lookups;
+mod memory;
+mod mode;
 mod streams;
 
 #[panic_handler]

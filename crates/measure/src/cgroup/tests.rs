@@ -208,3 +208,53 @@ fn damage_to_the_files_of_a_group_stops_nobody() {
         fs::write(root.path().join(path), valid).unwrap();
     }
 }
+
+#[test]
+fn a_limit_ends_above_the_highest_group_that_sets_one() {
+    let root = system(&[
+        (
+            "proc/self/cgroup",
+            "4:memory:/m\n1:cpu,cpuacct:/pod/app\n0::/\n",
+        ),
+        ("proc/self/mountinfo", &hybrid("/")),
+        ("sys/fs/cgroup/cpu,cpuacct/pod/cpu.cfs_quota_us", "40000\n"),
+        (
+            "sys/fs/cgroup/cpu,cpuacct/pod/cpu.cfs_period_us",
+            "100000\n",
+        ),
+        ("sys/fs/cgroup/cpu,cpuacct/pod/app/cpu.cfs_quota_us", "-1\n"),
+        (
+            "sys/fs/cgroup/memory/m/memory.limit_in_bytes",
+            "9223372036854771712\n",
+        ),
+    ]);
+    let at = |path: &str| root.path().join("sys/fs/cgroup").join(path);
+    let found = limiting(root.path()).unwrap();
+    assert_eq!(found.own, [at("cpu,cpuacct/pod/app")]);
+    assert_eq!(found.above, [at("cpu,cpuacct")]);
+
+    // Both limits have one hierarchy, and the higher one decides.
+    let root = system(&[
+        ("proc/self/cgroup", "0::/pod/app\n"),
+        ("proc/self/mountinfo", &unified("/")),
+        ("sys/fs/cgroup/pod/app/cpu.max", "150000 100000\n"),
+        ("sys/fs/cgroup/pod/memory.max", "1000000\n"),
+    ]);
+    let found = limiting(root.path()).unwrap();
+    assert_eq!(found.own, [root.path().join("sys/fs/cgroup/pod/app")]);
+    assert_eq!(found.above, [root.path().join("sys/fs/cgroup")]);
+}
+
+#[test]
+fn a_limit_that_is_set_outside_of_the_container_or_nowhere_is_not_lifted() {
+    let root = system(&[
+        ("proc/self/cgroup", "0::/\n"),
+        ("proc/self/mountinfo", &unified("/")),
+        ("sys/fs/cgroup/cpu.max", "50000 100000\n"),
+    ]);
+    let said = limiting(root.path()).unwrap_err();
+    assert!(said.contains("outside of this container"), "{said}");
+    fs::write(root.path().join("sys/fs/cgroup/cpu.max"), "max 100000\n").unwrap();
+    let said = limiting(root.path()).unwrap_err();
+    assert!(said.contains("no control group"), "{said}");
+}

@@ -122,6 +122,8 @@ impl Runner {
             },
             cpu_mask: &[],
             filter: None,
+            mounts: &[],
+            groups: &[],
             record_head: "",
             ends_round: true,
         };

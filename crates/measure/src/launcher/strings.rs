@@ -87,6 +87,8 @@ pub(super) struct Common {
     /// The address of the environment's first string.
     environment: u64,
     filter: u64,
+    mounts: u64,
+    groups: u64,
 }
 
 /// Appends data to the string area of the shared memory, and returns its addresses in the launcher.
@@ -149,6 +151,14 @@ impl Strings {
         Ok(address)
     }
 
+    /// Appends consecutive strings; returns 0 if there are none.
+    fn strings(&mut self, strings: &[u8]) -> io::Result<u64> {
+        match strings {
+            [] => Ok(0),
+            strings => self.bytes(strings),
+        }
+    }
+
     fn path(&mut self, path: Option<&Path>) -> io::Result<u64> {
         path.map_or(Ok(0), |path| self.string(path.as_os_str().as_bytes()))
     }
@@ -173,6 +183,8 @@ impl Strings {
                         None => 0,
                         Some(filter) => self.bytes(filter.bytes())?,
                     },
+                    mounts: self.strings(order.mounts)?,
+                    groups: self.strings(order.groups)?,
                 };
                 known.push((order.benchmark, common));
                 common
@@ -206,6 +218,8 @@ impl Strings {
             },
             cpu_mask_length: order.cpu_mask.len() as u64,
             filter: common.filter,
+            mounts: common.mounts,
+            groups: common.groups,
             output_fd: order.output_fd,
             error_fd: order.error_fd,
             ends_round: u32::from(order.ends_round),

@@ -18,6 +18,8 @@ fn run(launcher: &mut Launcher, script: &str) -> (Answer, Ended) {
         error_fd: fd::NULL,
         cpu_mask: &[],
         filter: None,
+        mounts: &[],
+        groups: &[],
         record_head: "{",
         ends_round: true,
     };

@@ -183,6 +183,8 @@ impl Runner {
                         },
                         cpu_mask: &self.cpu_mask,
                         filter: None,
+                        mounts: &[],
+                        groups: &[],
                     },
                     input_fd: match step.from {
                         From::Neighbour => fd::NEIGHBOUR,

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use super::variables::environment_of;
 use super::{Hooks, ProcessOptions, cpu_mask};
 use crate::launcher::{Block, Order, fd};
-use crate::{CommandLine, Input, MeasureError, Output};
+use crate::{CommandLine, Input, MeasureError, Output, mounts};
 
 /// A benchmark, with everything that can be prepared for the launcher.
 pub(super) struct Benchmark {
@@ -20,6 +20,8 @@ pub(super) struct Benchmark {
     pub(super) environment: Block,
     /// The CPUs it may use, if set for this benchmark alone.
     own_cpu_mask: Vec<u8>,
+    mounts: Vec<u8>,
+    groups: Vec<u8>,
     /// Whether its last run wrote to standard error. Such runs are passed one by one, so that the tail can be
     /// attributed to one of them.
     pub(super) complains: bool,
@@ -61,6 +63,8 @@ impl Benchmark {
                 own => own,
             },
             filter: self.command.without.calls.as_ref(),
+            mounts: &self.mounts,
+            groups: &self.groups,
             record_head: "",
             ends_round: true,
         }
@@ -98,6 +102,9 @@ pub(super) fn prepare(
         environment: Block::new(environment.iter().map(Vec::as_slice))
             .map_err(|error| refused(error.kind()))?,
         own_cpu_mask: cpu_mask(&command.without.other_cpus),
+        mounts: mounts::strings(&command.without.mounts, &here.join(command.folder()))
+            .map_err(|error| refused(error.kind()))?,
+        groups: mounts::groups(&command.without.groups),
         command,
         hooks,
         complains: false,

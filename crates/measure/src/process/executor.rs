@@ -81,6 +81,8 @@ impl Executor for ProcessExecutor {
             error_fd: fd::NULL,
             cpu_mask: &self.cpu_mask,
             filter: None,
+            mounts: &[],
+            groups: &[],
             record_head: "",
             ends_round: true,
         };

@@ -55,6 +55,20 @@ pub(crate) fn check_start(answer: &Answer, wanted: &Wanted) -> Result<(), Measur
                 format!("a system call filter was rejected: {error}"),
             ),
         },
+        step::MOUNT => MeasureError::Spawn {
+            name: name(),
+            error: io::Error::new(
+                error.kind(),
+                format!("its own mounts were rejected: {error}"),
+            ),
+        },
+        step::GROUP => MeasureError::Spawn {
+            name: name(),
+            error: io::Error::new(
+                error.kind(),
+                format!("it could not be moved to its control group: {error}"),
+            ),
+        },
         step::EXEC if error.kind() == io::ErrorKind::NotFound => MeasureError::NotExecutable {
             path: wanted.command.program.clone(),
             reason: what_is_missing(&wanted.command.program),

@@ -1,6 +1,6 @@
 //! The line with the result of running the command without a cause, or with the cause delayed.
 
-use fathom_model::{Finding, Proof, ProofVerdict, SavedMilliseconds, Slope};
+use fathom_model::{Finding, Metric, Proof, ProofVerdict, SavedMilliseconds, Slope};
 
 use crate::TimeUnit;
 use crate::line::Tone;
@@ -80,12 +80,16 @@ fn proved(proof: &Proof, saves: SavedMilliseconds, finding: &Finding) -> String 
     let text = |value: f64, decimals: usize| format!("{value:.decimals$}");
     let times = [with, without].map(|time| text(in_unit(time), decimals_for(in_unit(with), 3)));
     let [low, high] = ends.map(|end| text(end, decimals));
-    let predicted = match finding.could_win_ns {
+    let (of_cpu, predicted) = match proof.metric {
+        Some(Metric::Cpu) => (" of CPU time", finding.could_win_cpu_ns),
+        _ => ("", finding.could_win_ns),
+    };
+    let predicted = match predicted {
         0 => String::new(),
         ns => format!("; predicted {}", text(in_unit(ns as f64 / 1e9), decimals)),
     };
     format!(
-        "proved: {} -> {} {} without it (saves {low} to {high}{predicted})",
+        "proved: {} -> {} {}{of_cpu} without it (saves {low} to {high}{predicted})",
         times[0],
         times[1],
         unit.symbol()
@@ -126,6 +130,7 @@ mod tests {
                     high,
                 }),
                 slope: None,
+                metric: None,
                 reason: reason.map(str::to_owned),
             }),
             ..finding()

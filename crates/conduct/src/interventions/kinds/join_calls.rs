@@ -10,7 +10,8 @@ use crate::why::language::language_of;
 
 pub(super) const INTERVENTION: Intervention = Intervention {
     name: "join-calls",
-    takes_away: "small reads and writes of regular files and /dev/null: a library combines them (LD_PRELOAD)",
+    takes_away: "small reads and writes of regular files and /dev/null, and small reads of pipes: a library combines \
+         them (LD_PRELOAD)",
     needs: "a dynamically linked program that makes its calls through the C library",
     can_break: "other readers of the file see its data later: at the next wait or when the program ends",
     findings: &[

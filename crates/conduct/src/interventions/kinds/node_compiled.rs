@@ -9,6 +9,7 @@ pub(super) const INTERVENTION: Intervention = Intervention {
     takes_away: "compiling JavaScript modules at each start (NODE_COMPILE_CACHE, with a filled cache)",
     needs: "Node 22.1 or later",
     findings: &[FindingId::StartupDominated],
+    shows_at_once: false,
     arrange,
     ..USUAL
 };

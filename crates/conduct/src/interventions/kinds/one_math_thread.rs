@@ -1,6 +1,6 @@
 //! Makes math libraries use one thread.
 
-use crate::interventions::{Case, Change, Intervention, USUAL};
+use crate::interventions::{Asks, Case, Change, Intervention, USUAL};
 use fathom_model::FindingId;
 
 pub(super) const INTERVENTION: Intervention = Intervention {
@@ -19,9 +19,19 @@ pub(super) const INTERVENTION: Intervention = Intervention {
     ..USUAL
 };
 
+/// Parts of the names of their libraries.
+const LIBRARIES: [&str; 6] = ["libgomp", "libomp", "libiomp", "blas", "libmkl", "libblis"];
+
 fn arrange(case: &Case<'_>) -> Result<Change, String> {
     if case.trace.threads.len() <= case.trace.processes.len() {
         return Err("it has only one thread".to_owned());
+    }
+    let is_used = |path: &str| LIBRARIES.iter().any(|library| path.contains(library));
+    let mut files = case.trace.files.iter().filter_map(|row| row.name.path());
+    if let Asks::For { .. } = case.asks
+        && !files.any(is_used)
+    {
+        return Err("it uses neither OpenMP nor BLAS, or is linked with it statically".to_owned());
     }
     let names = [
         "OMP_NUM_THREADS",

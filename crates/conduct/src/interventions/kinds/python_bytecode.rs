@@ -13,6 +13,7 @@ pub(super) const INTERVENTION: Intervention = Intervention {
         FindingId::SmallFileIo,
         FindingId::UnoptimisedBuild,
     ],
+    shows_at_once: false,
     arrange,
     ..USUAL
 };

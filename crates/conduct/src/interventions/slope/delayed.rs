@@ -2,7 +2,7 @@
 
 use fathom_measure::ThreadName;
 use fathom_model::{Finding, FindingId};
-use fathom_trace::{Thread, Tier, Trace};
+use fathom_trace::{Cause, DescriptorKind, SyscallRow, Thread, Tier, Trace};
 
 use super::{PREFIX, THREAD};
 
@@ -25,6 +25,11 @@ pub(crate) static CLASSES: &[Class] = &[
             FindingId::UnbufferedOutput,
             FindingId::LineBufferedOutput,
             FindingId::SmallFileIo,
+            FindingId::SyncWrites,
+            FindingId::Rewriting,
+            FindingId::WaitingForNetwork,
+            FindingId::DelayedAckStall,
+            FindingId::WakeupStorm,
         ],
     },
     Class {
@@ -96,6 +101,8 @@ pub(crate) static CLASSES: &[Class] = &[
             "pselect6",
             "poll",
             "ppoll",
+            "epoll_wait",
+            "epoll_pwait",
         ],
         findings: &[FindingId::Sleeping],
     },
@@ -105,6 +112,11 @@ pub(crate) static CLASSES: &[Class] = &[
         findings: &[FindingId::ProcessSpawning, FindingId::WaitingForChild],
     },
     Class {
+        name: "processes",
+        calls: &["fork", "vfork", "clone", "clone3"],
+        findings: &[FindingId::ProcessSpawning],
+    },
+    Class {
         name: "threads",
         calls: &["clone", "clone3"],
         findings: &[FindingId::ThreadSpawning],
@@ -112,17 +124,31 @@ pub(crate) static CLASSES: &[Class] = &[
     Class {
         name: "sends",
         calls: &["sendto", "sendmsg", "sendmmsg"],
-        findings: &[FindingId::WaitingForNetwork, FindingId::DelayedAckStall],
+        findings: &[
+            FindingId::WaitingForNetwork,
+            FindingId::DelayedAckStall,
+            FindingId::WakeupStorm,
+        ],
+    },
+    Class {
+        name: "wakes",
+        calls: &["futex"],
+        findings: &[FindingId::LockContention, FindingId::WakeupStorm],
+    },
+    Class {
+        name: "unlocks",
+        calls: &["flock", "fcntl"],
+        findings: &[FindingId::LockContention],
     },
     Class {
         name: "memory",
         calls: &["mmap", "munmap", "brk", "madvise", "mremap", "mprotect"],
-        findings: &[],
+        findings: &[FindingId::AllocatorChurn],
     },
     Class {
         name: "clocks",
         calls: &["clock_gettime", "gettimeofday", "time"],
-        findings: &[],
+        findings: &[FindingId::ClockCalls],
     },
 ];
 
@@ -175,7 +201,13 @@ pub(crate) fn of_finding(finding: &Finding, trace: &Trace) -> Result<(String, De
         }
         // The CPU is taken by other processes, not by one thread of the command.
         FindingId::CpuStarved => {
-            return Err("the cause is in the programs that run at the same time".to_owned());
+            return Err(
+                "its threads take the CPU from each other, or other programs do".to_owned(),
+            );
+        }
+        // A thread that only polls may be stopped without any loss, although it takes a CPU.
+        FindingId::BusyPolling if finding.could_win_ns < finding.could_win_cpu_ns / 2 => {
+            return Err("the loop costs CPU time, not the command's time".to_owned());
         }
         _ if finding.could_win_ns == 0 => {
             return Err("the finding costs no wall time".to_owned());
@@ -234,6 +266,7 @@ fn calls_of_finding(finding: &Finding, trace: &Trace) -> Option<(String, Delayed
     let about = CLASSES
         .iter()
         .filter(|class| class.findings.contains(&finding.id));
+    let about = about.filter(|class| is_used_for(class, finding.id, trace));
     let known = about.filter_map(|class| Some((class, calls(class.calls, trace).ok()?)));
     // If there are several, choose the one that takes the longest.
     let time = |class: &Class| -> u64 {
@@ -241,10 +274,45 @@ fn calls_of_finding(finding: &Finding, trace: &Trace) -> Option<(String, Delayed
             .syscalls
             .iter()
             .filter(|row| class.calls.contains(&&*row.name));
-        rows.map(|row| row.total_ns).sum()
+        let own = |row: &SyscallRow| match &*row.name {
+            // Its waits aren't delayed.
+            "futex" => row.total_ns - row.blocked_ns.unwrap_or(0).min(row.total_ns),
+            _ => row.total_ns,
+        };
+        rows.map(own).sum()
     };
     let (class, delayed) = known.max_by_key(|(class, _)| time(class))?;
     Some((format!("{PREFIX}{}", class.name), delayed))
+}
+
+/// The minimum share of the writes that go to sockets or pipes if a finding is about these.
+const MOST_WRITES: f64 = 0.9;
+
+/// Reports whether the calls of a class are what a finding is about: writes may also go to files.
+fn is_used_for(class: &Class, finding: FindingId, trace: &Trace) -> bool {
+    let meant: fn(&DescriptorKind) -> bool = match finding {
+        FindingId::WaitingForNetwork | FindingId::DelayedAckStall => {
+            |kind| matches!(kind, DescriptorKind::Socket(_))
+        }
+        FindingId::WakeupStorm => |kind| kind.path().is_none(),
+        _ => return true,
+    };
+    if class.name != "writes" {
+        return true;
+    }
+    let rows = trace.syscalls.iter();
+    let rows: Vec<&SyscallRow> = rows
+        .filter(|row| class.calls.contains(&&*row.name))
+        .collect();
+    let is_meant = |row: &&&SyscallRow| {
+        let mut known = trace.descriptors.iter();
+        let known = known.find(|one| one.pid == row.pid && Some(one.fd) == row.fd);
+        known.is_some_and(|one| one.names.iter().any(meant))
+    };
+    let count =
+        |rows: &mut dyn Iterator<Item = &&SyscallRow>| -> u64 { rows.map(|row| row.calls).sum() };
+    let all = count(&mut rows.iter());
+    count(&mut rows.iter().filter(is_meant)) as f64 >= MOST_WRITES * all as f64
 }
 
 /// The maximum number of threads of a process that can be named by position; the others can only be named by
@@ -264,7 +332,11 @@ fn calls(names: &[&str], trace: &Trace) -> Result<Delayed, String> {
     let mut numbers = Vec::new();
     let mut calls = 0;
     for row in rows {
-        calls += row.calls + row.unfinished;
+        let delayed = delayed_of(row, trace);
+        if delayed == 0 {
+            continue;
+        }
+        calls += delayed;
         if !numbers.contains(&row.number) {
             numbers.push(row.number);
         }
@@ -276,6 +348,30 @@ fn calls(names: &[&str], trace: &Trace) -> Result<Delayed, String> {
             numbers,
             calls: counted.then_some(calls),
         }),
+    }
+}
+
+/// Returns the number of calls of a row that a delay applies to.
+fn delayed_of(row: &SyscallRow, trace: &Trace) -> u64 {
+    match &*row.name {
+        // Those that neither failed nor slept woke another thread.
+        "futex" => {
+            let waits = trace.off_cpu.iter().filter(|wait| {
+                wait.tid == row.tid
+                    && wait.call.as_deref() == Some("futex")
+                    && wait.cause == Cause::Asleep
+            });
+            let slept: u64 = waits.map(|wait| wait.count).sum();
+            row.calls.saturating_sub(row.errors + slept)
+        }
+        // One for each lock.
+        "flock" => row.calls / 2,
+        // Waits that mostly end because of their time limit are pauses.
+        "epoll_wait" | "epoll_pwait" => match row.polls {
+            Some(polls) if 2 * polls.by_limit_ns >= polls.total_ns => polls.by_limit,
+            _ => 0,
+        },
+        _ => row.calls + row.unfinished,
     }
 }
 
