@@ -807,6 +807,8 @@ class Proof:
     verdict: ProofVerdict
     # The intervention that removed the cause, as accepted by `fathom bench --try`.
     intervention: str | None = None
+    # The metric of these values, if it isn't the time: `cpu`.
+    metric: Metric | None = None
     # Why it is undecided, void or not possible.
     reason: str | None = None
     # The saving, from the paired rounds.

@@ -20,7 +20,7 @@ use std::path::{Path, PathBuf};
 
 pub(crate) use change::Change;
 use fathom_diagnose::Language;
-use fathom_model::{Finding, FindingId};
+use fathom_model::{Finding, FindingId, Metric};
 use fathom_trace::{Exec, Trace};
 pub use kinds::ALL;
 pub use prove::{ProvePlan, Tries, prove, tries};
@@ -57,8 +57,9 @@ pub struct Intervention {
     pub(crate) takes: Takes,
     /// Whether the files of the intervention must lie in memory.
     pub(crate) in_memory: bool,
-    /// Whether it saves CPU time instead of time.
-    pub(crate) saves_cpu: bool,
+    /// What is compared, if it isn't the clock that carries verdicts: a wait for a CPU is part of the wall time
+    /// only.
+    pub(crate) metric: Option<Metric>,
     /// Whether its effect shows in the first run that checks whether the command does the same.
     pub(crate) shows_at_once: bool,
     /// The number of additional runs of the command that are needed to arrange the intervention.
@@ -76,7 +77,7 @@ const USUAL: Intervention = Intervention {
     findings: &[],
     takes: Takes::Some,
     in_memory: false,
-    saves_cpu: false,
+    metric: None,
     shows_at_once: true,
     looks: 0,
     arrange: |_| Ok(Change::default()),

@@ -245,7 +245,7 @@ fn is_hopeless(intervention: &Intervention, seen: &Seen, predicted: Option<Savin
     let least = predicted.map_or(0.0, |saving| saving.low_ns as f64 / 1e9);
     intervention.takes == Takes::Some
         && intervention.shows_at_once
-        && !intervention.saves_cpu
+        && intervention.metric != Some(Metric::Cpu)
         && seen.with - seen.without < VARIES * EFFECTIVE * least
 }
 
@@ -307,10 +307,13 @@ fn try_one(
             ..Amount::default()
         },
     };
-    let saves_cpu = matches!(way, Way::Without(intervention) if intervention.saves_cpu);
-    let cpu = AskedMetric::new(Metric::Cpu, None, MARGIN);
+    let metric = match way {
+        Way::Without(intervention) => intervention.metric,
+        Way::Delayed(..) => None,
+    };
+    let asked = metric.map(|metric| AskedMetric::new(metric, None, MARGIN));
     let bench_plan = BenchPlan {
-        metrics: saves_cpu.then_some(cpu).into_iter().collect(),
+        metrics: asked.into_iter().collect(),
         ..bench_plan(plan, &arms, amount)
     };
     let measured = bench(&bench_plan, observer)?;
@@ -326,12 +329,13 @@ fn try_one(
     let measured = Measured::of(&measured.record);
     Ok(match (way, slope) {
         (Way::Without(intervention), _) => measured.map_or_else(too_few, |measured| {
-            let predicted = match intervention.saves_cpu {
-                true => Some(of_cpu(finding)),
-                false => finding.saving,
+            let of = intervention.metric.filter(|metric| *metric == Metric::Cpu);
+            let predicted = match of {
+                Some(_) => Some(of_cpu(finding)),
+                None => finding.saving,
             };
             Proof {
-                metric: intervention.saves_cpu.then_some(Metric::Cpu),
+                metric: of,
                 ..proof(name, intervention.takes, &measured, predicted)
             }
         }),

@@ -1,7 +1,7 @@
 //! Lets threads run on all CPUs, although the program binds them to some.
 
 use fathom_measure::Answered;
-use fathom_model::FindingId;
+use fathom_model::{FindingId, Metric};
 
 use crate::interventions::{Asks, Case, Change, Intervention, USUAL};
 
@@ -11,6 +11,7 @@ pub(super) const INTERVENTION: Intervention = Intervention {
     needs: "no privileges; works for static programs too",
     can_break: "threads move between CPUs",
     findings: &[FindingId::CpuStarved, FindingId::IdleCores],
+    metric: Some(Metric::Wall),
     arrange,
     ..USUAL
 };

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use fathom_measure::cgroup::limiting;
-use fathom_model::FindingId;
+use fathom_model::{FindingId, Metric};
 
 use crate::interventions::{Case, Change, Intervention, USUAL};
 
@@ -18,6 +18,7 @@ pub(super) const INTERVENTION: Intervention = Intervention {
         FindingId::ColdFiles,
         FindingId::WaitingForDisk,
     ],
+    metric: Some(Metric::Wall),
     arrange,
     ..USUAL
 };

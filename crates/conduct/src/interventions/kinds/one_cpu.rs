@@ -1,7 +1,7 @@
 //! Restricts the command to one CPU.
 
 use fathom_machine::allowed_cpus;
-use fathom_model::FindingId;
+use fathom_model::{FindingId, Metric};
 
 use crate::interventions::{Case, Change, Intervention, USUAL};
 
@@ -15,6 +15,7 @@ pub(super) const INTERVENTION: Intervention = Intervention {
         FindingId::LockContention,
         FindingId::BusyPolling,
     ],
+    metric: Some(Metric::Wall),
     arrange,
     ..USUAL
 };

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use fathom_model::FindingId;
+use fathom_model::{FindingId, Metric};
 
 use crate::interventions::{Asks, Case, Change, Intervention, USUAL};
 
@@ -12,7 +12,7 @@ pub(super) const INTERVENTION: Intervention = Intervention {
     needs: "a loop that makes system calls; works for static programs too",
     can_break: "the same call is also slower where it is useful",
     findings: &[FindingId::BusyPolling],
-    saves_cpu: true,
+    metric: Some(Metric::Cpu),
     arrange,
     ..USUAL
 };
