@@ -179,23 +179,18 @@ pub struct Unlimited {
 /// A message.
 pub fn limiting(root: &Path) -> Result<Unlimited, String> {
     let mut found = Unlimited::default();
-    let limits_cpu = |folder: &Path| limit_of(folder).is_some();
-    let limits_memory = |folder: &Path| memory_left_by(folder).is_some();
-    let kinds: [(&str, &dyn Fn(&Path) -> bool); 2] =
-        [("cpu", &limits_cpu), ("memory", &limits_memory)];
-    for (controller, limits) in kinds {
+    for (controller, what) in [("cpu", "CPU time"), ("memory", "memory")] {
+        let limits = |folder: &PathBuf| match controller {
+            "cpu" => limit_of(folder).is_some(),
+            _ => memory_left_by(folder).is_some(),
+        };
         let folders = own_and_above(root, controller).unwrap_or_default();
-        let Some(highest) = folders.iter().rposition(|folder| limits(folder)) else {
+        let Some(highest) = folders.iter().rposition(limits) else {
             continue;
         };
-        let above = folders.get(highest + 1).ok_or_else(|| {
-            let what = if controller == "cpu" {
-                "CPU time"
-            } else {
-                "memory"
-            };
-            format!("its {what} is limited outside of this container")
-        })?;
+        let above = folders.get(highest + 1);
+        let above =
+            above.ok_or_else(|| format!("its {what} is limited outside of this container"))?;
         // In version 2, both limits have the same hierarchy.
         match found.own.iter().position(|own| *own == folders[0]) {
             Some(at) if found.above[at].starts_with(above) => found.above[at] = above.clone(),

@@ -66,7 +66,7 @@ pub(super) fn disk_of(path: &Path) -> Disk {
         let mut about: libc::statfs = std::mem::zeroed();
         (libc::statfs(path.as_ptr(), &raw mut about), about)
     };
-    let kind = about.f_type as i64;
+    let kind = about.f_type;
     match failed {
         0 if IN_MEMORY.contains(&kind) => Disk::Memory,
         0 if !OF_THE_KERNEL.contains(&kind) => Disk::Real,
