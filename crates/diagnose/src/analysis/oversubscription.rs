@@ -4,6 +4,7 @@ use fathom_model::TimeCategory;
 use fathom_trace::Trace;
 
 use super::Analysis;
+use super::build::others_share;
 use crate::overhead_correction;
 use crate::thread_times::ThreadTimes;
 use crate::thresholds as t;
@@ -19,14 +20,18 @@ pub(crate) fn runnable_threads(threads: &[ThreadTimes], trace: &Trace) -> f64 {
     busy.map(ThreadTimes::ns).sum::<f64>() / trace.duration_ns.max(1) as f64
 }
 
-/// Reports whether a thread wanted a CPU for half of its life, and lived long enough to count. A thread that
-/// is often woken for a moment doesn't count: on a busy machine, it also waits long for a CPU.
+/// Reports whether a thread wanted a CPU for half of its life, and lived long enough to count. If other
+/// programs used the CPUs, a thread that is often woken for a moment doesn't count: its waits for a CPU are
+/// their doing.
 pub(crate) fn is_runnable(times: &ThreadTimes, trace: &Trace) -> bool {
     let wants = times.on_cpu_ns + times.sums.get(TimeCategory::Ready);
     let each_ns = times.on_cpu_ns / times.sleeps.unwrap_or(0).max(1) as f64;
     let is_for_long = each_ns >= t::LEAST_AT_A_TIME_NS
         || times.on_cpu_ns >= 0.5 * (times.ns() - times.sums.get(TimeCategory::Ready));
-    wants >= 0.5 * times.ns() && times.ns() >= 0.2 * trace.duration_ns as f64 && is_for_long
+    let others = others_share(trace);
+    let is_shared = others.is_finite() && others >= t::NEIGHBOURS_SHARE;
+    let is_long = times.ns() >= 0.2 * trace.duration_ns as f64;
+    wants >= 0.5 * times.ns() && is_long && (is_for_long || !is_shared)
 }
 
 /// Returns the part of the threads' lives in which they were ready, weighted by CPU time. If a runtime moves

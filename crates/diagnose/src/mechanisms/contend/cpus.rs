@@ -187,6 +187,7 @@ mod tests {
             let thread = fake.trace.threads.last_mut().expect("just made");
             thread.voluntary_switches = Some(200);
         }
+        fake.trace.busy_cpus_ns = Some(2_000_000_000);
         assert!(!fake.ids().contains(&"cpu-starved"));
     }
 
