@@ -261,6 +261,14 @@ fn is_asked_for(analysis: &Analysis<'_>, row: &LookupRow) -> bool {
     })
 }
 
+/// Reports whether a process looked the path up before it started the program that it now runs. A wrapper's
+/// lookups, and those of the commands that it runs, are not what the program pauses for.
+fn is_of_wrapper(analysis: &Analysis<'_>, row: &LookupRow) -> bool {
+    let execs = analysis.process(row.pid).map(|process| &process.execs);
+    let last = execs.and_then(|execs| execs.last());
+    last.is_some_and(|exec| row.first_ns < exec.at_ns)
+}
+
 /// Returns paths that repeatedly existed, were missing, or were busy. The trace sums them over the whole
 /// tree, so they are attributed to the processes that pause and whose calls of this kind fail as often.
 fn paths(analysis: &Analysis<'_>, pauses: &BTreeMap<u32, (u64, u64)>) -> Vec<Tries> {
@@ -269,6 +277,7 @@ fn paths(analysis: &Analysis<'_>, pauses: &BTreeMap<u32, (u64, u64)>) -> Vec<Tri
         row.errno != ENOENT
             || !is_missed_at_starts(analysis, row)
                 && !is_search_for_program(analysis, row)
+                && !is_of_wrapper(analysis, row)
                 && is_asked_for(analysis, row)
     };
     let often = rows
@@ -521,6 +530,21 @@ mod tests {
         };
         assert!(!statement("+%s").contains("tries"), "{}", statement("+%s"));
         assert!(statement("LC_TIME").contains("tries to find"));
+    }
+
+    #[test]
+    fn what_a_wrapper_looks_up_is_not_what_the_program_pauses_for() {
+        let statement = |started_ms: u64| {
+            let mut fake = pauses(20);
+            fake.calls("openat", None, 300, 0, 2_000).errors = 60;
+            fake.misses("openat", "/usr/lib/locale/locale-archive", 20);
+            let row = fake.trace.failed_lookups.last_mut().expect("just made");
+            row.first_ns = 5_000_000;
+            fake.trace.processes[0].execs[0].at_ns = started_ms * 1_000_000;
+            first(&mut fake).1
+        };
+        assert!(statement(0).contains("tries to find"), "{}", statement(0));
+        assert!(!statement(50).contains("tries"), "{}", statement(50));
     }
 
     #[test]
