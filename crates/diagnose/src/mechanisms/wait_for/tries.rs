@@ -207,17 +207,19 @@ fn locked_files(analysis: &Analysis<'_>, pauses: impl Fn(u32) -> bool) -> Vec<Tr
     tries.collect()
 }
 
+/// Returns how many calls of this name failed in a process.
+fn errors(analysis: &Analysis<'_>, pid: u32, call: &str) -> u64 {
+    let own = analysis.rows_of_process(pid);
+    own.filter(|row| row.name == call)
+        .map(|row| row.errors)
+        .sum()
+}
+
 /// Returns whether the path is looked up without success when programs start: at most of the starts, and not
 /// repeatedly by a long-running process.
 fn is_missed_at_starts(analysis: &Analysis<'_>, row: &LookupRow) -> bool {
     let processes = || analysis.trace.processes.iter();
     let starts: usize = processes().map(|process| process.execs.len()).sum();
-    let errors = |pid: u32| -> u64 {
-        let own = analysis.rows_of_process(pid);
-        own.filter(|it| it.name == row.call)
-            .map(|it| it.errors)
-            .sum()
-    };
     let half = analysis.trace.duration_ns / 2;
     let stays = |process: &&Process| {
         let ended_ns = process.ended_ns.unwrap_or(analysis.trace.duration_ns);
@@ -225,7 +227,9 @@ fn is_missed_at_starts(analysis: &Analysis<'_>, row: &LookupRow) -> bool {
     };
     let mut staying = processes().filter(stays);
     let is_at_most = row.calls * 4 >= starts as u64 * 3;
-    is_at_most && staying.all(|process| errors(process.pid) < row.calls.min(FEWEST_TRIES))
+    is_at_most
+        && staying
+            .all(|process| errors(analysis, process.pid, &row.call) < row.calls.min(FEWEST_TRIES))
 }
 
 /// Returns whether a path is that of a program which the tree started from another folder of its search path.
@@ -246,18 +250,13 @@ fn is_search_for_program(analysis: &Analysis<'_>, row: &LookupRow) -> bool {
 /// Returns whether one process looks the path up again and again, or commands get it as an argument. What
 /// each of several commands looks up when it starts, such as its locale, is not what a script waits for.
 fn is_asked_for(analysis: &Analysis<'_>, row: &LookupRow) -> bool {
-    let errors = |pid: u32| -> u64 {
-        let own = analysis.rows_of_process(pid);
-        own.filter(|it| it.name == row.call)
-            .map(|it| it.errors)
-            .sum()
-    };
     let mut processes = analysis.trace.processes.iter();
     let name = file_name(&row.path);
     processes.any(|process| {
         let words = process.execs.iter().flat_map(|exec| &exec.arguments);
         let mut words = words.skip(1);
-        errors(process.pid) >= row.calls || words.any(|word| word.contains(name))
+        errors(analysis, process.pid, &row.call) >= row.calls
+            || words.any(|word| word.contains(name))
     })
 }
 
