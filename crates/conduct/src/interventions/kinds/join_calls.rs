@@ -1,6 +1,7 @@
 //! Joins small reads and writes of files, using a library that comes with Fathom.
 
 use std::ffi::OsString;
+use std::path::PathBuf;
 
 use fathom_diagnose::Language;
 use fathom_model::FindingId;
@@ -37,10 +38,15 @@ pub(super) fn preloaded(case: &Case<'_>) -> Result<Change, String> {
     let library = case.folder.join("libfathom-joining.so");
     std::fs::write(&library, fathom_measure::joining_library())
         .map_err(|error| format!("the library for it can't be written: {error}"))?;
-    let mut all = OsString::from(&library);
+    Ok(before_others(case, library))
+}
+
+/// Loads a library before those that the command already preloads.
+pub(super) fn before_others(case: &Case<'_>, library: PathBuf) -> Change {
+    let mut all = OsString::from(library);
     if let Some(own) = case.variable("LD_PRELOAD").filter(|own| !own.is_empty()) {
         all.push(":");
         all.push(own);
     }
-    Ok(Change::setting("LD_PRELOAD", all))
+    Change::setting("LD_PRELOAD", all)
 }

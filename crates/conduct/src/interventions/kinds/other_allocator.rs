@@ -1,10 +1,10 @@
 //! Replaces glibc's malloc by another allocator that is installed.
 
-use std::ffi::OsString;
 use std::path::PathBuf;
 
 use fathom_model::FindingId;
 
+use super::join_calls::before_others;
 use crate::interventions::{Case, Change, Intervention, USUAL};
 
 pub(super) const INTERVENTION: Intervention = Intervention {
@@ -28,12 +28,7 @@ fn arrange(case: &Case<'_>) -> Result<Change, String> {
     let library = installed().ok_or(
         "neither mimalloc, jemalloc nor tcmalloc is installed; keep-memory tunes malloc itself",
     )?;
-    let mut all = OsString::from(library);
-    if let Some(own) = case.variable("LD_PRELOAD").filter(|own| !own.is_empty()) {
-        all.push(":");
-        all.push(own);
-    }
-    Ok(Change::setting("LD_PRELOAD", all))
+    Ok(before_others(case, library))
 }
 
 /// Returns the first of the allocators that a library folder of this system contains.
