@@ -5,6 +5,7 @@
 //! | What is a typical run, and how well is that known? | [`summarize`], [`median_interval`], [`quantile`], [`percentile_of_steps`], [`quantile_interval`], [`mean_interval`] |
 //! | Which of two programs takes longer, and by how much? | [`paired_ratio`], [`paired_difference`], [`mean_difference`], [`judge`] |
 //! | The same, if they were not measured together? | [`unpaired_ratio`], [`between_sessions`] |
+//! | How much of a known delay shows in the time? | [`slope_in_rounds`] |
 //! | Which difference would be detected here? | [`smallest_difference`] |
 //! | May measuring stop now? | [`sequential`], [`fewest_rounds`] |
 //! | Is a suite worse than before? | [`Gate`], [`best_of`] |
@@ -33,6 +34,7 @@ mod modes;
 mod outliers;
 mod paired;
 mod quantile;
+mod rounds_slope;
 pub mod sequential;
 mod signed_rank;
 mod summary;
@@ -59,5 +61,6 @@ pub use modes::{Modes, two_modes};
 pub use outliers::slow_fence;
 pub use paired::{PairedRatio, paired_difference, paired_ratio};
 pub use quantile::{BEYOND_PERCENTILE, percentile_of_steps, quantile};
+pub use rounds_slope::slope_in_rounds;
 pub use summary::{median_interval, summarize};
 pub use unpaired::{BetweenSessions, Measured, UnpairedRatio, judge_unpaired, unpaired_ratio};

@@ -3,7 +3,7 @@
 
 mod simulate;
 
-use fathom_stats::{is_autocorrelated, median_interval, paired_ratio, two_modes};
+use fathom_stats::{is_autocorrelated, median_interval, paired_ratio, slope_in_rounds, two_modes};
 use simulate::{Noise, Order, Random, Shape, family, measure, mixture, share, upper_limit};
 
 #[test]
@@ -174,4 +174,43 @@ fn independent_runs_are_rarely_called_alike_and_waves_mostly() {
         is_autocorrelated(&Noise::Waves.factors(60, &mut random))
     });
     assert!(called >= 0.95, "{called}");
+}
+
+#[test]
+fn the_interval_of_a_slope_covers_it() {
+    for (count, shape, far_off) in [
+        (4, Shape::Normal, 0.0),
+        (4, Shape::Exponential, 0.0),
+        (8, Shape::Normal, 0.1),
+        (20, Shape::Exponential, 0.1),
+    ] {
+        let mut random = Random::new(count as u64);
+        let missed = share(1_000, || {
+            let noise = shape.values(4 * count, &mut random);
+            let rounds: Vec<Vec<[f64; 2]>> = noise
+                .chunks(4)
+                .enumerate()
+                .map(|(round, noise)| {
+                    let points = noise.iter().zip([0.0, 0.5, 0.75, 1.0]);
+                    let level = 3.0 * round as f64;
+                    let y = |x: f64, noise: f64, late: f64| level + 0.4 * x + noise + late;
+                    let points = points.map(|(noise, x)| {
+                        let late = if random.below(1_000) < (1_000.0 * far_off) as usize {
+                            50.0
+                        } else {
+                            0.0
+                        };
+                        [x, y(x, *noise, late)]
+                    });
+                    points.collect()
+                })
+                .collect();
+            let slope = slope_in_rounds(&rounds, 0.95).unwrap();
+            !(slope.low..=slope.high).contains(&0.4)
+        });
+        assert!(
+            missed <= upper_limit(0.05, 1_000),
+            "{shape:?}, {count} rounds: {missed}"
+        );
+    }
 }

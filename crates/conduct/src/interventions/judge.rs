@@ -16,6 +16,12 @@ const REPLACED: f64 = 0.5;
 /// intervention that may remove only part of it.
 const REMOVED: f64 = 0.5;
 
+/// The minimum number of rounds before anything is judged.
+const FEWEST: usize = 3;
+/// In a few rounds, before a comparison gives a verdict, a saving is proved if each of them saved at least this
+/// part of the time, and half of the lowest predicted saving: runs don't vary by that much three times in a row.
+const PLAIN: f64 = 0.2;
+
 /// When calls are joined, at most this part of them may remain; otherwise most of them weren't intercepted.
 const CALLS_LEFT: f64 = 0.1;
 
@@ -87,9 +93,11 @@ pub(super) fn proof(
     let shows_none = match measured.verdict {
         Verdict::Faster => high < EFFECTIVE * least,
         Verdict::Same | Verdict::Slower => true,
-        Verdict::Undecided => high < NO_CAUSE * least,
+        Verdict::Undecided => measured.rounds >= FEWEST && high < NO_CAUSE * least,
     };
+    let is_plain = low >= PLAIN * measured.with * 1e3 && low >= NO_CAUSE * least;
     let (verdict, reason) = match measured.verdict {
+        Verdict::Undecided if measured.rounds >= FEWEST && is_plain => (ProofVerdict::Proved, None),
         Verdict::Faster if value >= EFFECTIVE * least => (ProofVerdict::Proved, None),
         _ if !shows_none => {
             let rounds = measured.rounds;
@@ -243,6 +251,27 @@ mod tests {
     fn an_interval_that_holds_both_decides_nothing() {
         let measured = measured([0.4, 0.8, 1.2], Verdict::Undecided);
         assert_eq!(said(Takes::All, &measured), (ProofVerdict::Undecided, true));
+    }
+
+    #[test]
+    fn a_large_saving_is_proved_by_three_rounds() {
+        let few = Measured {
+            rounds: 3,
+            ..measured([0.3, 0.36, 0.42], Verdict::Undecided)
+        };
+        assert_eq!(said(Takes::Some, &few), (ProofVerdict::Proved, false));
+        let two = Measured { rounds: 2, ..few };
+        assert_eq!(said(Takes::Some, &two), (ProofVerdict::Undecided, true));
+        let none = Measured {
+            rounds: 2,
+            ..measured([0.99, 1.0, 1.01], Verdict::Undecided)
+        };
+        assert_eq!(said(Takes::All, &none), (ProofVerdict::Undecided, true));
+        let varies = Measured {
+            ratio: measured([0.2, 0.36, 0.82], Verdict::Undecided).ratio,
+            ..few
+        };
+        assert_eq!(said(Takes::Some, &varies), (ProofVerdict::Undecided, true));
     }
 
     #[test]

@@ -283,7 +283,11 @@ fn try_one(
     };
     if let Way::Without(intervention) = way
         && time.has_others
-        && is_hopeless(intervention, &seen, finding.saving)
+        && is_hopeless(
+            intervention,
+            &seen,
+            finding.saving.map(|one| scaled(one, seen.with / wall)),
+        )
     {
         let why = "a first run without it saved hardly anything".to_owned();
         return Ok(none(ProofVerdict::Undecided, Some(name), why));
@@ -293,7 +297,7 @@ fn try_one(
         none(ProofVerdict::Undecided, Some(name), why)
     };
     let time = time.own.saturating_sub(began.elapsed());
-    let rounds = rounds_in(time, wall);
+    let rounds = rounds_in(time, wall.min(seen.with));
     if arms.slope.is_some() && rounds < FEWEST_ROUNDS {
         return Ok(too_few());
     }
@@ -332,7 +336,9 @@ fn try_one(
             let of = intervention.metric.filter(|metric| *metric == Metric::Cpu);
             let predicted = match of {
                 Some(_) => Some(of_cpu(finding)),
-                None => finding.saving,
+                None => finding
+                    .saving
+                    .map(|saving| scaled(saving, measured.with / wall)),
             };
             Proof {
                 metric: of,
@@ -347,6 +353,17 @@ fn try_one(
             none(ProofVerdict::Undecided, Some(name), why)
         }
     })
+}
+
+/// Returns a predicted saving for runs that take `factor` times as long: the machine may have been busier, or less
+/// busy, when the prediction was made.
+fn scaled(saving: Saving, factor: f64) -> Saving {
+    let of = |ns: u64| (ns as f64 * factor) as u64;
+    Saving {
+        ns: of(saving.ns),
+        low_ns: of(saving.low_ns),
+        high_ns: of(saving.high_ns),
+    }
 }
 
 /// Returns the CPU time that a finding predicts to save. Its interval isn't known; half is accepted.
@@ -409,6 +426,17 @@ mod tests {
         // What takes all of the cause away refutes it, and a cache is filled by the first run.
         assert!(!is_hopeless("no-sleep", 1.05, half));
         assert!(!is_hopeless("python-bytecode", 1.05, half));
+    }
+
+    #[test]
+    fn a_prediction_of_a_busier_time_is_scaled() {
+        let predicted = Saving {
+            ns: 4_000,
+            low_ns: 3_000,
+            high_ns: 7_000,
+        };
+        let scaled = scaled(predicted, 0.1);
+        assert_eq!((scaled.low_ns, scaled.ns, scaled.high_ns), (300, 400, 700));
     }
 
     #[test]

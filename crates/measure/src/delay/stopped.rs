@@ -15,13 +15,15 @@ use super::ThreadName;
 use crate::launcher::now_ns;
 use crate::server::descendants;
 
-/// The interval at which the running times of the threads are read. The kernel updates them at its ticks,
-/// every 1 to 10 ms.
-const BETWEEN_LOOKS: Duration = Duration::from_micros(500);
+/// The minimum time between two readings of the running times of the threads. The kernel updates them at its
+/// ticks, every 1 to 10 ms. Reading takes CPU time that the threads may need, the more the less they are stopped:
+/// so a reading waits until a stop may be due.
+const LEAST_BETWEEN_LOOKS_NS: u64 = 500_000;
 /// The number of readings after which the list of threads is refreshed.
-const LOOKS: u32 = 8;
-/// A thread is stopped each time it has run for this long.
-const FOR_A_STOP_NS: u64 = 2_000_000;
+const LOOKS: u32 = 4;
+/// A thread is stopped each time it has run for this long. Until it runs again after a stop, some 50 µs pass that
+/// aren't counted, so stops must not be too short.
+const FOR_A_STOP_NS: u64 = 4_000_000;
 
 /// Stops the threads of one run.
 #[derive(Debug)]
@@ -65,6 +67,10 @@ fn watch(launcher: i32, which: &ThreadName, share: u32, ends: &AtomicBool) -> u6
             looks = LOOKS;
         }
         looks -= 1;
+        let mut until_next = match threads.is_empty() {
+            true => 0,
+            false => FOR_A_STOP_NS,
+        };
         for &(pid, tid) in &threads {
             let Some(now) = ran_for(pid, tid) else {
                 continue;
@@ -72,6 +78,7 @@ fn watch(launcher: i32, which: &ThreadName, share: u32, ends: &AtomicBool) -> u6
             let before = ran.entry(tid).or_insert(0);
             let since = now.saturating_sub(*before);
             if since < FOR_A_STOP_NS || !runs(pid, tid) {
+                until_next = until_next.min(FOR_A_STOP_NS.saturating_sub(since));
                 continue;
             }
             let stop = since * u64::from(share) / 1_000;
@@ -82,7 +89,8 @@ fn watch(launcher: i32, which: &ThreadName, share: u32, ends: &AtomicBool) -> u6
                 }
             }
         }
-        std::thread::sleep(BETWEEN_LOOKS);
+        let until_next = until_next.max(LEAST_BETWEEN_LOOKS_NS);
+        std::thread::sleep(Duration::from_nanos(until_next));
     }
     delayed_ns
 }

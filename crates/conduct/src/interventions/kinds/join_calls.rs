@@ -4,9 +4,10 @@ use std::ffi::OsString;
 use std::path::PathBuf;
 
 use fathom_diagnose::Language;
-use fathom_model::FindingId;
+use fathom_model::{Finding, FindingId};
+use fathom_trace::{DescriptorKind, Trace};
 
-use crate::interventions::{Case, Change, Intervention, Takes, USUAL};
+use crate::interventions::{Asks, Case, Change, Intervention, Takes, USUAL};
 use crate::why::language::language_of;
 
 pub(super) const INTERVENTION: Intervention = Intervention {
@@ -22,9 +23,34 @@ pub(super) const INTERVENTION: Intervention = Intervention {
         FindingId::KernelBound,
     ],
     takes: Takes::Calls,
-    arrange: preloaded,
+    arrange,
     ..USUAL
 };
+
+fn arrange(case: &Case<'_>) -> Result<Change, String> {
+    match case.asks {
+        Asks::For { finding, .. } if has_reader(finding, case.trace) => {
+            Err("a program reads what it writes, and may wait for each piece".to_owned())
+        }
+        _ => preloaded(case),
+    }
+}
+
+/// Reports whether a finding is about writes that aren't joined.
+fn has_reader(finding: &Finding, trace: &Trace) -> bool {
+    let (pid, fd) = (finding.place.pid, finding.place.fd);
+    let mut descriptors = trace.descriptors.iter();
+    let meant = descriptors.find(|one| pid.is_none_or(|pid| pid == one.pid) && Some(one.fd) == fd);
+    let output = [FindingId::UnbufferedOutput, FindingId::LineBufferedOutput];
+    let is_read = |kind: &DescriptorKind| {
+        use DescriptorKind::{NamedPipe, Pipe, Socket, SocketPair, Terminal};
+        matches!(
+            kind,
+            NamedPipe(_) | Pipe(_) | Socket(_) | SocketPair | Terminal(_)
+        )
+    };
+    output.contains(&finding.id) && meant.is_some_and(|one| one.names.iter().all(is_read))
+}
 
 /// Loads the library into the command.
 pub(super) fn preloaded(case: &Case<'_>) -> Result<Change, String> {

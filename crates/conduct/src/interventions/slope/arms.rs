@@ -9,9 +9,9 @@ use super::estimate::Slopes;
 use super::others::OtherThreads;
 use crate::Target;
 
-/// The delays as parts of the largest one. The command without a delay carries the same filter, or is stopped
-/// just as often to be asked about, so that only the delay differs.
-pub(crate) const SIZES: [f64; 4] = [0.0, 1.0 / 3.0, 2.0 / 3.0, 1.0];
+/// The delays as parts of the largest one; the smallest is large enough to show by itself. The command without a
+/// delay carries the same filter, or is stopped just as often to be asked about, so that only the delay differs.
+pub(crate) const SIZES: [f64; 4] = [0.0, 0.5, 0.75, 1.0];
 
 /// The sum of all delays in a run, as a part of its time. It must be large enough to stand out from the
 /// variation between runs, and small enough that what is off the critical path stays off it.
@@ -113,7 +113,7 @@ fn of_calls(numbers: &[u32], calls: Option<u64>, whole: f64, wall: f64) -> Resul
     if calls.is_none() || count / wall > MOST_ASKED {
         return Err("it makes too many calls to delay them one by one".to_owned());
     }
-    let largest = (whole / count).max(LEAST_ASKED * (SIZES.len() - 1) as f64);
+    let largest = (whole / count).max(LEAST_ASKED / SIZES[1]);
     let each = SIZES.map(|size| Duration::from_secs_f64(size * largest));
     let change = |each| Change {
         filter: Some(CallFilter::asking(numbers)),
@@ -150,7 +150,7 @@ fn steps_for(each: f64) -> Option<Steps> {
     let steps = each / step.max(1e-12);
     let filters = (steps / f64::from(Steps::MOST - HIDDEN)).ceil().max(1.0);
     (filters <= f64::from(Steps::MOST_FILTERS)).then(|| {
-        let most = (steps / filters).ceil().max((SIZES.len() - 1) as f64);
+        let most = (steps / filters).ceil().max(4.0);
         let room = HIDDEN + most as u32;
         Steps {
             made: room,

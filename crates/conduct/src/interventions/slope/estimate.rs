@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use fathom_model::{Metric, Run, Slope};
-use fathom_stats::paired_difference;
+use fathom_stats::slope_in_rounds;
 
 /// How often the interval contains the true share.
 const LEVEL: f64 = 0.95;
@@ -21,9 +21,8 @@ pub struct Slopes {
 }
 
 impl Slopes {
-    /// Returns the slope of time over delay. The slope of each round is found by least squares, and that of
-    /// all rounds is the median of their averages. Returns `None` if there are too few rounds with all sizes,
-    /// or if hardly anything was delayed.
+    /// Returns the slope of time over delay. Returns `None` if there are too few rounds with all sizes, or if
+    /// hardly anything was delayed.
     ///
     /// If the smallest delay may have had no effect, but larger ones had, the interval begins with the slope of
     /// the smallest: a delay that is longer than what a thread waits for puts it on the critical path.
@@ -51,18 +50,14 @@ impl Slopes {
             return None;
         }
         let of_sizes = |sizes: usize| {
-            let slopes = whole
-                .iter()
-                .filter_map(|points| least_squares(&points[..sizes]));
-            let slopes: Vec<f64> = slopes.collect();
-            let none = vec![0.0; slopes.len()];
-            let slope = paired_difference(&none, &slopes, LEVEL)?;
+            let points: Vec<_> = whole.iter().map(|all| all[..sizes].to_vec()).collect();
+            let slope = slope_in_rounds(&points, LEVEL)?;
             Some(Slope {
                 of: self.of.clone(),
                 value: slope.value,
                 low: slope.low,
                 high: slope.high,
-                rounds: slopes.len() as u32,
+                rounds: whole.len() as u32,
                 added_ms: added.iter().map(|one| 1e3 * one).collect(),
             })
         };
@@ -81,18 +76,6 @@ impl Slopes {
             _ => Some(all),
         }
     }
-}
-
-/// Returns the slope of the line that fits the points best; `None` if nothing was delayed.
-fn least_squares(points: &[[f64; 2]]) -> Option<f64> {
-    let mean = |at: usize| points.iter().map(|point| point[at]).sum::<f64>() / points.len() as f64;
-    let [x, y] = [mean(0), mean(1)];
-    let spread: f64 = points.iter().map(|point| (point[0] - x).powi(2)).sum();
-    let together: f64 = points
-        .iter()
-        .map(|point| (point[0] - x) * (point[1] - y))
-        .sum();
-    (spread > 0.0).then(|| together / spread)
 }
 
 #[cfg(test)]

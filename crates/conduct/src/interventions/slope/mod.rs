@@ -20,8 +20,8 @@ pub(crate) const THREAD: &str = "thread:";
 
 /// The maximum number of rounds; more would add little.
 const MOST_ROUNDS: f64 = 40.0;
-/// The minimum number of rounds; fewer don't give a 95 % interval.
-pub(crate) const FEWEST_ROUNDS: u32 = 6;
+/// The minimum number of rounds: with fewer, chance alone may order the two smallest sizes.
+pub(crate) const FEWEST_ROUNDS: u32 = 4;
 
 /// Returns the number of rounds that fit into `time`, for a command that takes `wall` seconds without a
 /// delay.
