@@ -415,7 +415,7 @@ fn exact_metrics_are_compared_by_the_number() {
     let world = World::new();
     world.write(
         "fathom.toml",
-        &format!("{SUITE}\n[gate]\n[gate.budgets]\ncount.read_calls = \"<= base\"\nother.read_calls = \"<= 1_000\"\n"),
+        &format!("{SUITE}\n[gate]\nmargin = \"50%\"\n[gate.budgets]\ncount.read_calls = \"<= base\"\nother.read_calls = \"<= 1_000\"\n"),
     );
     world.git(&["switch", "-q", "main"]);
     world.commit();
