@@ -243,9 +243,10 @@ pub fn bench(
     );
     let metric = outcome.comparisons.first().map(|first| first.metric);
     let slope = plan.slope.as_ref();
-    outcome.slope = slope
-        .zip(metric)
-        .and_then(|(slope, metric)| slope.of(&session.runs, metric));
+    outcome.slope = slope.zip(metric).and_then(|(slope, metric)| {
+        let of = |metric| slope.of(&session.runs, metric);
+        of(metric).or_else(|| of(Metric::Wall))
+    });
     let throttled: Vec<_> = session.runs.iter().map(|run| run.throttled_ns).collect();
     outcome.warnings.extend(throttling::warning(&throttled));
     let (warmups, runs) = (&session.warmups, &session.runs);

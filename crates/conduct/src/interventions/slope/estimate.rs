@@ -33,8 +33,9 @@ impl Slopes {
         for run in runs.iter().filter(|run| run.exit.is_success()) {
             let known = self.per_run.and_then(|all| all.get(run.benchmark).copied());
             let measured = || run.delayed_ns.map(|ns| ns as f64 / 1e9);
-            let delay = known.or_else(measured)?;
-            let time = metric.of(run)?;
+            let (Some(delay), Some(time)) = (known.or_else(measured), metric.of(run)) else {
+                continue;
+            };
             let round = rounds.entry(run.round).or_default();
             round.insert(run.benchmark, [delay, time]);
             times.push(time);
@@ -143,6 +144,13 @@ mod tests {
         let per_run = Some([0.0, 0.02, 0.04, 0.06]);
         let slope = slopes(per_run).of(&runs(1.0), Metric::Wall).unwrap();
         assert!((slope.value - 0.5).abs() < 0.02, "{slope:?}");
+    }
+
+    #[test]
+    fn a_run_without_the_metric_takes_only_its_round_away() {
+        let mut runs = runs(1.0);
+        runs[5].delayed_ns = None;
+        assert_eq!(slopes(None).of(&runs, Metric::Wall).unwrap().rounds, 11);
     }
 
     #[test]
