@@ -9,6 +9,12 @@ use std::sync::LazyLock;
 use fathom_model::TimeCategory;
 pub(crate) use fathom_trace::calls::is_poll;
 
+/// Reports whether a call waits for the descriptors that it names itself. If it has a descriptor, it waits for
+/// that one alone.
+pub(crate) fn polls_what_it_names(call: &str) -> bool {
+    matches!(call, "poll" | "ppoll" | "select" | "pselect6")
+}
+
 /// Reads bytes from a descriptor.
 const READ: u32 = 1;
 /// Writes bytes to a descriptor.

@@ -166,12 +166,6 @@ impl<'a> Descriptors<'a> {
         self.peer(pid, fd).is_some_and(is_local)
     }
 
-    /// Reports whether a process of the tree accepts connections.
-    pub(crate) fn accepts(&self) -> bool {
-        let mut names = self.names.values().flat_map(|names| names.iter());
-        names.any(is_accepted)
-    }
-
     /// Reports whether a process of the tree accepts connections at this local address.
     pub(crate) fn answers_at(&self, peer: &str) -> bool {
         is_local(peer) && self.answering.contains(door(peer))
@@ -398,7 +392,8 @@ fn reused(trace: &Trace) -> HashMap<(u32, i32), WaitKind> {
         .collect()
 }
 
-fn is_accepted(kind: &DescriptorKind) -> bool {
+/// Reports whether a connection was accepted.
+pub(crate) fn is_accepted(kind: &DescriptorKind) -> bool {
     match kind {
         DescriptorKind::Socket(socket) => matches!(socket.end, SocketEnd::Accepted(_)),
         _ => false,

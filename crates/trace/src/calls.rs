@@ -54,6 +54,15 @@ pub const PLACED: u32 = 1 << 17;
 /// Replaces the caller's program, whose registers and stack no longer exist afterwards.
 pub const REPLACES: u32 = 1 << 18;
 
+/// A positive result is a number of bytes read from the descriptor in the first argument.
+pub const READS_BYTES: u32 = 1 << 19;
+
+/// A positive result is a number of bytes written to the descriptor in the first argument.
+pub const WRITES_BYTES: u32 = 1 << 20;
+
+/// Begins or accepts a connection.
+pub const CONNECTS: u32 = 1 << 21;
+
 /// Set by the kernel's programs: the first call of its kind by this thread on this descriptor.
 pub(crate) const FIRST: u32 = 1 << 30;
 
@@ -244,6 +253,15 @@ pub fn flags_of_name(name: &str) -> u32 {
     if is_in(READS) || is_in(WRITES) || is_in(MOVES) {
         flags |= FD | BYTES;
     }
+    if is_in(READS) {
+        flags |= READS_BYTES;
+    }
+    if is_in(WRITES) || name == "sendfile" {
+        flags |= WRITES_BYTES;
+    }
+    if is_in(&["accept", "accept4", "connect"]) {
+        flags |= CONNECTS;
+    }
     if TOTALS.contains(&name) {
         flags |= TOTALLED;
     }
@@ -407,7 +425,8 @@ mod tests {
             assert_eq!(name(nr as u32), wanted);
             assert_eq!(number(wanted), Some(nr as u32));
         }
-        assert_eq!(flags_of_name("write"), FD | BYTES | TOTALLED | BUFFER1);
+        let written = FD | BYTES | WRITES_BYTES;
+        assert_eq!(flags_of_name("write"), written | TOTALLED | BUFFER1);
         assert_eq!(name(9999), "call 9999");
     }
 
@@ -444,7 +463,8 @@ mod tests {
 
     #[test]
     fn descriptors_and_paths_are_distinguished() {
-        assert_eq!(flags_of_name("read"), FD | BYTES | TOTALLED);
+        let read = FD | BYTES | READS_BYTES;
+        assert_eq!(flags_of_name("read"), read | TOTALLED);
         assert_eq!(flags_of_name("getdents64"), FD | BYTES);
         assert_eq!(flags_of_name("openat"), PATH1 | RECORD);
         assert_eq!(flags_of_name("newfstatat"), PATH1 | RECORD_ERROR);

@@ -8,7 +8,7 @@ use std::collections::HashMap;
 use std::collections::hash_map::Entry;
 use std::sync::Arc;
 
-use crate::descriptor::DescriptorKind;
+use crate::descriptor::{DescriptorKind, SocketEnd};
 use crate::result::{DescriptorRow, FileRow, LookupRow};
 use crate::signals::{RefusedRow, SignalRow, Signals};
 use crate::uses::{Moved, UseRow};
@@ -222,6 +222,19 @@ impl Names {
     /// Returns the current target of `fd` of `pid`.
     pub(crate) fn kind(&self, pid: u32, fd: i32) -> Option<Arc<DescriptorKind>> {
         Some(self.open.get(&pid)?.get(&fd)?.kind.clone())
+    }
+
+    /// Returns the open connections, by process and descriptor.
+    pub(crate) fn connections(&self) -> impl Iterator<Item = (u32, i32)> {
+        let all = self.open.iter();
+        let all = all.flat_map(|(pid, table)| table.iter().map(|(fd, open)| (*pid, *fd, open)));
+        let connects = |open: &Open| match &*open.kind {
+            DescriptorKind::Socket(socket) => {
+                matches!(socket.end, SocketEnd::Accepted(_) | SocketEnd::To(_))
+            }
+            _ => false,
+        };
+        all.filter_map(move |(pid, fd, open)| connects(open).then_some((pid, fd)))
     }
 
     /// Returns whether this descriptor number of a process had several targets, as far as seen.

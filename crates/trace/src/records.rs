@@ -72,6 +72,11 @@ pub(crate) enum Record<'a> {
         call: Option<(u32, i32)>,
         waker: u32,
     },
+    /// A call turned a connection from reading to writing or back.
+    Turn {
+        who: Who,
+        on: (u32, i32),
+    },
     /// A waiting call returned because its timeout expired first.
     TimeUp {
         who: Who,
@@ -91,6 +96,7 @@ impl Record<'_> {
             | Self::Entered { who, .. }
             | Self::Rights { who, .. }
             | Self::Off { who, .. }
+            | Self::Turn { who, .. }
             | Self::TimeUp { who, .. } => *who,
             Self::Fork { parent, .. } => *parent,
             Self::Exec(exec) => exec.who,
@@ -203,6 +209,10 @@ pub(crate) fn record(bytes: &[u8]) -> Option<Record<'_>> {
             loaded: a0 != 0,
         },
         record::RIGHTS => Record::Rights { time, who },
+        record::TURN => Record::Turn {
+            who,
+            on: (nr, u32_at(bytes, record::FD)? as i32),
+        },
         record::TIME_UP => Record::TimeUp {
             who,
             on: (nr, u32_at(bytes, record::FD)? as i32),

@@ -109,6 +109,7 @@ pub(crate) struct Classifier<'a> {
     pub ends: HashMap<u32, Ends>,
     /// The threads that use locks as timers.
     pub timed: HashSet<u32>,
+    asked: Asked<'a>,
     pub trace: &'a Trace,
 }
 
@@ -120,6 +121,7 @@ impl<'a> Classifier<'a> {
             polls: polls::contexts(trace, descriptors, &asked),
             ends: polls::ends(trace, &asked),
             timed: timers::timed_waiters(trace),
+            asked,
             trace,
         }
     }
@@ -182,13 +184,41 @@ impl<'a> Classifier<'a> {
         self.trace.objects.get(at? as usize)
     }
 
+    /// Returns the category of a server's poll if it is known what the server waited for. Clients of the same
+    /// tree are not waited for at its end.
+    fn of_server(&self, off: Off<'_>) -> Option<TimeCategory> {
+        let asleep = matches!(off.cause, Cause::Asleep | Cause::Uninterruptible);
+        match off.object? {
+            _ if !asleep || !off.call.is_some_and(calls::is_poll) => None,
+            DescriptorKind::Timer => Some(TimeCategory::Sleeping),
+            object if descriptors::is_accepted(object) => {
+                (self.trace.is_cut_off()).then_some(TimeCategory::WaitingForEvents)
+            }
+            _ => None,
+        }
+    }
+
     fn off(&self, off: Off<'_>) -> TimeCategory {
         if from_disk(self.trace, off.cause, off.call) {
             return TimeCategory::Disk;
         }
+        if let Some(spent) = self.of_server(off) {
+            return spent;
+        }
         let mut polls = self.polls.get(&off.pid).copied().unwrap_or_default();
         // One thread's event loop says nothing about another's.
         polls.ends = self.ends.get(&off.tid).copied().or(polls.ends);
+        // However short its time limit, a poll for one connection with a request is for the answer.
+        let one = off
+            .fd
+            .filter(|_| off.call.is_some_and(calls::polls_what_it_names));
+        if let Some(fd) = one.filter(|_| off.object.is_none() && off.cause == Cause::Asleep) {
+            let name = self.descriptors.waited_for_name(off.pid, fd);
+            let takes = name.is_some_and(descriptors::takes_answers);
+            if takes && self.asked.asks(off.pid, fd) && polls.full_sockets == 0 {
+                return TimeCategory::Network;
+            }
+        }
         off_cpu(off, self.descriptors, polls)
     }
 }

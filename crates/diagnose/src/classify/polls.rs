@@ -303,6 +303,11 @@ fn waits_in_polls(trace: &Trace) -> HashMap<u32, u64> {
 /// The sockets on which a request was made, that is, sockets that were connected or written to.
 pub(super) struct Asked<'a> {
     sockets: HashSet<(u32, i32)>,
+    /// Descriptors on which every request was answered in the end, however often a poll for the answer timed
+    /// out.
+    answered: HashSet<(u32, i32)>,
+    /// The same for the calls that are only for sockets, in case the number was also a file.
+    answered_as_socket: HashSet<(u32, i32)>,
     /// For polls of a reused descriptor number, how many of those that waited for an answer timed out, by
     /// thread, call and number.
     divided: HashMap<(u32, &'a str, i32), Limited>,
@@ -317,8 +322,15 @@ impl<'a> Asked<'a> {
         let is_socket = |(pid, fd): &_| descriptors.waited_for(*pid, *fd) == WaitKind::Socket;
         Self {
             sockets: numbers.filter(is_socket).collect(),
+            answered: answered(trace, |_| true),
+            answered_as_socket: answered(trace, is_of_sockets),
             divided: divided(trace),
         }
+    }
+
+    /// Reports whether a request was made on this descriptor.
+    pub(super) fn asks(&self, pid: u32, fd: i32) -> bool {
+        self.sockets.contains(&(pid, fd))
     }
 
     /// Returns the polls of a row that were for a single socket with a pending request and that timed out.
@@ -329,9 +341,12 @@ impl<'a> Asked<'a> {
             return Limited::default();
         };
         if let Some(limited) = self.divided.get(&(row.tid, row.name.as_str(), fd)) {
-            return *limited;
+            return match self.answered_as_socket.contains(&(row.pid, fd)) {
+                true => Limited::default(),
+                false => *limited,
+            };
         }
-        match self.sockets.contains(&(row.pid, fd)) {
+        match self.asks(row.pid, fd) && !self.answered.contains(&(row.pid, fd)) {
             true => Limited {
                 calls: ends.by_limit,
                 ns: ends.by_limit_ns,
@@ -339,6 +354,23 @@ impl<'a> Asked<'a> {
             false => Limited::default(),
         }
     }
+}
+
+/// Returns the descriptors on which calls with matching names read at least as often as they wrote.
+fn answered(trace: &Trace, fits: impl Fn(&str) -> bool) -> HashSet<(u32, i32)> {
+    let mut moved: HashMap<(u32, i32), (u64, u64)> = HashMap::new();
+    for row in trace.syscalls.iter().filter(|row| fits(&row.name)) {
+        let Some(fd) = row.fd else { continue };
+        let (sent, read) = moved.entry((row.pid, fd)).or_default();
+        let calls = row.calls.saturating_sub(row.errors);
+        match is_read(&row.name) {
+            true => *read += calls,
+            false if is_write(&row.name) => *sent += calls,
+            false => {}
+        }
+    }
+    moved.retain(|_, (sent, read)| *sent > 0 && *read >= *sent);
+    moved.into_keys().collect()
 }
 
 fn divided(trace: &Trace) -> HashMap<(u32, &str, i32), Limited> {

@@ -213,8 +213,13 @@ impl<'a> Source<'a> {
             return vec![(self.objects.given_back(), 1.0)];
         }
         // A pause in a call of locks has a timer without a descriptor.
-        if let Some(object) = part.object.filter(|_| part.fd.is_some()) {
-            return vec![(Some(object.to_string()), 1.0)];
+        let polls = calls::is_poll(call);
+        if let Some(object) = part.object.filter(|_| part.fd.is_some() || polls) {
+            let name = match object {
+                DescriptorKind::Timer if polls => "timer".to_owned(),
+                object => object.to_string(),
+            };
+            return vec![(Some(name), 1.0)];
         }
         let by_stack = ways.iter().any(|way| way.path.is_some());
         if let Some(fd) = part.fd {

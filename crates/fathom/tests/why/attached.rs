@@ -365,3 +365,75 @@ fn capabilities_of_fathoms_file_are_no_rights_of_its_user() {
     assert_eq!(explanation["observation"]["tier"], "kernel");
     parts_add_up(&explanation);
 }
+
+/// A server that answers each line after 50 ms or after an answer from its peer, and that also ticks. It writes
+/// its port to a file.
+const SERVER: &str = r#"
+import asyncio, os, sys
+peer, place = int(sys.argv[1]), sys.argv[2]
+async def serve(reader, writer):
+    upstream = await asyncio.open_connection("127.0.0.1", peer) if peer else None
+    while line := await reader.readline():
+        if upstream:
+            upstream[1].write(line)
+            await upstream[0].readline()
+        else:
+            await asyncio.sleep(0.05)
+        writer.write(line)
+async def main():
+    server = await asyncio.start_server(serve, "127.0.0.1", 0)
+    with open(place + ".new", "w") as file:
+        file.write(str(server.sockets[0].getsockname()[1]))
+    os.rename(place + ".new", place)
+    while True:
+        await asyncio.sleep(0.02 if not peer else 1)
+asyncio.run(main())
+"#;
+
+#[test]
+fn a_server_that_has_requests_to_answer_does_not_wait_for_connections() {
+    use std::io::{BufRead, BufReader, Write};
+    if !allows("kernel") {
+        return;
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let serve = |name: &str, peer: u16| {
+        let place = folder.path().join(name);
+        let mut command = Command::new("python3");
+        let server = Subject::of(command.args(["-c", SERVER, &peer.to_string()]).arg(&place));
+        while !place.exists() {
+            std::thread::sleep(std::time::Duration::from_millis(2));
+        }
+        let port: u16 = std::fs::read_to_string(&place).unwrap().parse().unwrap();
+        (server, port)
+    };
+    let ask = |port: u16| {
+        std::thread::spawn(move || {
+            let mut client = std::net::TcpStream::connect(("127.0.0.1", port)).unwrap();
+            let mut answers = BufReader::new(client.try_clone().unwrap());
+            let mut answer = || answers.read_line(&mut String::new()).unwrap_or(0);
+            while client.write_all(b"line\n").is_ok() && answer() > 0 {}
+        })
+    };
+    let (slow, port) = serve("slow", 0);
+    let (asks, between) = serve("asks", port);
+    let observe = |server: &Subject| {
+        let arguments = ["why", "--pid", &server.pid(), "--time", "1s"];
+        let output = fathom(&arguments);
+        assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+        stdout(&output)
+    };
+
+    let idle = observe(&slow);
+    assert!(idle.contains("Waiting for connections"), "{idle}");
+
+    let client = ask(between);
+    let timers = observe(&slow);
+    assert!(timers.contains("1  sleeping"), "{timers}");
+    assert!(timers.contains("clients waited for answers"), "{timers}");
+    let peer = observe(&asks);
+    assert!(peer.contains("1  waiting-for-network"), "{peer}");
+    assert!(peer.contains(&format!("for 127.0.0.1:{port}")), "{peer}");
+    drop((asks, slow));
+    client.join().unwrap();
+}

@@ -2,12 +2,14 @@
 //!
 //! This module processes bytes and decoded rows, and holds no descriptors.
 
+mod requests;
 mod rows;
 mod waited;
 
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
+use requests::{Awaited, Held, Requests};
 use rows::{add_off, off_row, row, split, text};
 use waited::Waited;
 
@@ -44,6 +46,7 @@ pub(crate) struct Collector {
     thread_at: HashMap<u32, usize>,
     intervals: Option<Vec<Interval>>,
     waited: Waited,
+    requests: Requests,
     objects_of_waits: Vec<DescriptorKind>,
     most_intervals: usize,
     lost_intervals: u64,
@@ -86,6 +89,7 @@ impl Collector {
             thread_at: HashMap::new(),
             intervals: most_intervals.map(|_| Vec::new()),
             waited: Waited::default(),
+            requests: Requests::default(),
             objects_of_waits: Vec::new(),
             most_intervals: most_intervals.unwrap_or(0),
             lost_intervals: 0,
@@ -129,6 +133,17 @@ impl Collector {
         for &(pid, tid) in found.threads.iter().filter(|(pid, tid)| pid != tid) {
             self.begin(Who { tid, pid }, None, start);
         }
+    }
+
+    /// Returns the open connections, by process and descriptor. Clients may be waiting on any of them.
+    pub(crate) fn open_connections(&mut self) -> Vec<(u32, i32)> {
+        let all: Vec<_> = self.names.connections().collect();
+        for &(pid, fd) in &all {
+            if let Some(kind) = self.names.kind(pid, fd) {
+                self.requests.found(pid, fd, &kind);
+            }
+        }
+        all
     }
 
     /// Ignores a process and its descendants. Call it before any record is taken.
@@ -274,6 +289,9 @@ impl Collector {
             } => {
                 let event = self.event(time, who, nr, result, args, payload);
                 descriptor_events::apply(&mut self.names, &event);
+                if calls::flags(nr) & calls::CLOSE0 != 0 {
+                    self.requests.closed(who.pid, args[0] as i32);
+                }
             }
             Record::Object {
                 time,
@@ -326,7 +344,11 @@ impl Collector {
                 call,
                 waker,
             } => self.interval(who, (from, woken, to), cause, call, waker),
-            Record::TimeUp { who, on, ns } => self.waited.time_was_up(&self.names, (who, on), ns),
+            Record::Turn { who, on } => self.turned(who, on),
+            Record::TimeUp { who, on, ns } => {
+                self.waited.time_was_up(&self.names, (who, on), ns);
+                self.requests.time_was_up(who.tid);
+            }
         }
     }
 
@@ -404,6 +426,8 @@ impl Collector {
         let process = self.process(who.pid, time);
         process.ended_ns = Some(ended);
         if who.tid == who.pid {
+            self.requests.ended(who.pid);
+            let process = self.process(who.pid, time);
             process.end = Some(accounts::end(exit.code, false));
         }
     }
@@ -421,10 +445,29 @@ impl Collector {
             return;
         };
         let waits = !matches!(cause, Cause::Preempted | Cause::Ready);
-        let on = call.filter(|(_, fd)| waits && *fd >= 0);
         let asleep = if woken != 0 { woken } else { to }.saturating_sub(from);
-        let object = on.and_then(|on| self.waited.slept(&self.names, (who, on, cause), asleep));
-        if intervals.len() >= most {
+        let on = call.filter(|_| waits);
+        let polls = on.filter(|(nr, _)| calls::flags(*nr) & calls::POLL != 0);
+        let awaited = polls.and_then(|_| self.requests.awaited(who.pid));
+        let is_kept = intervals.len() < most;
+        let object = on.and_then(|on| {
+            let wait = (who, on, cause);
+            match awaited {
+                Some(Awaited::Object(object)) => Some(self.waited.slept_for(object, wait, asleep)),
+                Some(Awaited::Own) => {
+                    let held = Held {
+                        wait,
+                        ns: asleep,
+                        interval: is_kept.then_some(intervals.len()),
+                    };
+                    self.requests.waited(who.tid, held);
+                    None
+                }
+                None if on.1 >= 0 => self.waited.slept(&self.names, wait, asleep),
+                None => None,
+            }
+        });
+        if !is_kept {
             self.lost_intervals += 1;
             return;
         }
@@ -440,6 +483,24 @@ impl Collector {
             woken_by: (waker != 0).then_some(waker),
             object,
         });
+    }
+
+    /// Notes that a call turned a connection from reading to writing or back. A thread that answers after
+    /// waits which their time limits ended has waited for its own timers.
+    fn turned(&mut self, who: Who, (nr, fd): (u32, i32)) {
+        let reads = calls::flags(nr) & calls::READS_BYTES != 0;
+        let Some(kind) = self.names.kind(who.pid, fd) else {
+            return;
+        };
+        for held in self.requests.turned(who, fd, &kind, reads) {
+            let timer = Arc::new(DescriptorKind::Timer);
+            let object = self.waited.slept_for(timer, held.wait, held.ns);
+            let intervals = self.intervals.as_mut();
+            let interval = intervals.zip(held.interval);
+            if let Some(wait) = interval.and_then(|(all, at)| all.get_mut(at)) {
+                wait.object = Some(object);
+            }
+        }
     }
 
     /// Returns the number of timed faults of ended threads, and their time in ns.
@@ -471,14 +532,15 @@ impl Collector {
             .collect();
         self.rows
             .sort_by_key(|r| (std::cmp::Reverse(r.total_ns), r.tid, r.number, r.fd));
-        let (parts, objects) = std::mem::take(&mut self.waited).divide(&self.names, off);
+        let (parts, objects, implied) = std::mem::take(&mut self.waited).divide(&self.names, off);
         self.objects_of_waits = objects;
         self.off_cpu = parts.into_iter().map(off_row).collect();
         let names = &self.names;
         for wait in self.intervals.iter_mut().flatten() {
+            let several = wait.fd.is_some_and(|fd| names.was_several(wait.pid, fd));
             wait.object = wait
                 .object
-                .filter(|_| wait.fd.is_some_and(|fd| names.was_several(wait.pid, fd)));
+                .filter(|object| several || implied.contains(object));
         }
         self.off_cpu
             .sort_by_key(|r| (std::cmp::Reverse(r.total_ns), r.tid));

@@ -2,9 +2,10 @@
 //!
 //! The same descriptor number may stand for one file after another, and then for a socket: for example, the
 //! resolver of the C library gets the number that the program has just closed. The kernel's tables hold sums
-//! for each number, and the individual intervals divide these sums by object.
+//! for each number, and the individual intervals divide these sums by object. The object of a server's poll is
+//! what the server waits for there, not the set of descriptors.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 use crate::descriptor::DescriptorKind;
@@ -32,6 +33,8 @@ struct Waits {
 pub(super) struct Waited {
     kinds: Vec<Arc<DescriptorKind>>,
     places: HashMap<Arc<DescriptorKind>, u32>,
+    /// Objects of polls that are not behind the poll's descriptor.
+    implied: HashMap<Arc<DescriptorKind>, u32>,
     waits: HashMap<(Who, On, Cause), ByObject>,
 }
 
@@ -52,16 +55,25 @@ impl Waited {
         ns: u64,
     ) -> Option<u32> {
         let object = self.object(names, who, on)?;
-        let waits = self.of((who, on, cause), object);
-        waits.count += 1;
-        waits.total += ns;
-        waits.longest = waits.longest.max(ns);
-        let class = length_class(ns);
-        if waits.by_length.len() <= class {
-            waits.by_length.resize(class + 1, 0);
-        }
-        waits.by_length[class] += 1;
+        self.of((who, on, cause), object).add(ns);
         Some(object)
+    }
+
+    /// Notes that a thread was asleep for `ns` in this poll because of an object that need not be behind its
+    /// descriptor; returns the object's index.
+    pub(super) fn slept_for(
+        &mut self,
+        object: Arc<DescriptorKind>,
+        wait: (Who, On, Cause),
+        ns: u64,
+    ) -> u32 {
+        let next = self.kinds.len() as u32;
+        let place = *self.implied.entry(object.clone()).or_insert(next);
+        if place == next {
+            self.kinds.push(object);
+        }
+        self.of(wait, place).add(ns);
+        place
     }
 
     /// Notes that a waiting call has just returned because its timeout expired, after `ns`.
@@ -73,34 +85,32 @@ impl Waited {
         }
     }
 
-    /// Returns the rows divided by object if their descriptor number had several, and the objects.
+    /// Returns the rows divided by object if their descriptor number had several or they are polls of servers,
+    /// the objects, and the indices of those that need not be behind a descriptor.
     pub(super) fn divide(
         mut self,
         names: &Names,
         off: Vec<OffTotals>,
-    ) -> (Vec<Part>, Vec<DescriptorKind>) {
+    ) -> (Vec<Part>, Vec<DescriptorKind>, HashSet<u32>) {
+        let implied: HashSet<u32> = self.implied.values().copied().collect();
         let mut parts = Vec::new();
         for totals in off {
             let key = totals.call.map(|on| (totals.who, on, totals.cause));
             let by_object = key.and_then(|key| self.waits.remove(&key));
-            let by_object = by_object.unwrap_or_default();
+            let mut by_object = by_object.unwrap_or_default();
             let several = |on: On| names.was_several(totals.who.pid, on.1);
-            match totals.call.is_some_and(several) {
-                true => divide_row(totals, by_object, &mut parts),
-                false => parts.push(Part {
-                    limited: by_object
-                        .into_values()
-                        .fold(Limited::default(), |sum, one| Limited {
-                            calls: sum.calls + one.limited.calls,
-                            ns: sum.ns + one.limited.ns,
-                        }),
-                    totals,
-                    object: None,
-                }),
+            let mut limited = Limited::default();
+            if !totals.call.is_some_and(several) {
+                by_object.retain(|object, waits| {
+                    limited.calls += waits.limited.calls;
+                    limited.ns += waits.limited.ns;
+                    implied.contains(object)
+                });
             }
+            divide_row(totals, by_object, limited, &mut parts);
         }
         let kinds = self.kinds.into_iter();
-        (parts, kinds.map(Arc::unwrap_or_clone).collect())
+        (parts, kinds.map(Arc::unwrap_or_clone).collect(), implied)
     }
 
     fn object(&mut self, names: &Names, who: Who, (_, fd): On) -> Option<u32> {
@@ -122,9 +132,23 @@ impl Waited {
     }
 }
 
+impl Waits {
+    fn add(&mut self, ns: u64) {
+        self.count += 1;
+        self.total += ns;
+        self.longest = self.longest.max(ns);
+        let class = length_class(ns);
+        if self.by_length.len() <= class {
+            self.by_length.resize(class + 1, 0);
+        }
+        self.by_length[class] += 1;
+    }
+}
+
 /// Divides one row by object. Time that intervals don't cover, because they are too short for a record, has
-/// no object.
-fn divide_row(mut totals: OffTotals, by_object: ByObject, parts: &mut Vec<Part>) {
+/// no object, but the calls in `limited`.
+fn divide_row(mut totals: OffTotals, by_object: ByObject, limited: Limited, parts: &mut Vec<Part>) {
+    let is_whole = by_object.is_empty();
     let mut by_object: Vec<(u32, Waits)> = by_object.into_iter().collect();
     by_object.sort_by_key(|(object, _)| *object);
     for (object, waits) in by_object {
@@ -147,11 +171,11 @@ fn divide_row(mut totals: OffTotals, by_object: ByObject, parts: &mut Vec<Part>)
             limited: waits.limited,
         });
     }
-    if totals.total > 0 {
+    if is_whole || totals.total > 0 {
         parts.push(Part {
             totals,
             object: None,
-            limited: Limited::default(),
+            limited,
         });
     }
 }
@@ -195,7 +219,7 @@ mod tests {
             longest: 2_000_000,
             by_length: Vec::new(),
         }];
-        let (parts, kinds) = waited.divide(&names, off);
+        let (parts, kinds, _) = waited.divide(&names, off);
         let reported: Vec<_> = parts
             .iter()
             .map(|it| {
@@ -210,6 +234,35 @@ mod tests {
             (None, 5, 500, 0),
         ];
         assert_eq!(reported, wanted);
+    }
+
+    #[test]
+    fn the_polls_of_a_server_are_divided_by_what_it_waits_for() {
+        let who = Who { tid: 7, pid: 7 };
+        let poll = calls::number("epoll_wait").or(calls::number("epoll_pwait"));
+        let on = (poll.expect("a call of this architecture"), 3);
+        let mut names = Names::default();
+        names.opened(7, 3, DescriptorKind::from("eventpoll"), false, true, 0);
+        let mut waited = Waited::default();
+        waited.slept(&names, (who, on, Cause::Asleep), 1_000);
+        waited.time_was_up(&names, (who, on), 1_100);
+        let timer = Arc::new(DescriptorKind::Timer);
+        let object = waited.slept_for(timer, (who, on, Cause::Asleep), 9_000);
+        let off = vec![OffTotals {
+            who,
+            call: Some(on),
+            cause: Cause::Asleep,
+            count: 2,
+            total: 10_000,
+            longest: 9_000,
+            by_length: Vec::new(),
+        }];
+        let (parts, kinds, implied) = waited.divide(&names, off);
+        let part = |part: &Part| (part.object, part.totals.total, part.limited.calls);
+        let parts: Vec<_> = parts.iter().map(part).collect();
+        assert_eq!(parts, [(Some(object), 9_000, 0), (None, 1_000, 1)]);
+        assert_eq!(kinds[object as usize], DescriptorKind::Timer);
+        assert!(implied.contains(&object));
     }
 
     #[test]
@@ -229,7 +282,7 @@ mod tests {
             longest: 5_000,
             by_length: Vec::new(),
         }];
-        let (parts, _) = waited.divide(&names, off);
+        let (parts, ..) = waited.divide(&names, off);
         assert!(parts.len() == 1 && parts[0].object.is_none());
         assert_eq!(parts[0].limited.calls, 1);
     }

@@ -2,7 +2,7 @@
 
 use std::time::{Duration, SystemTime};
 
-use super::layout::{cause, pace, task};
+use super::layout::{cause, connection, pace, task};
 use super::observe::{Gathering, READING, alive, losses};
 use super::programs::Sides;
 use super::session::Session;
@@ -48,6 +48,12 @@ pub(crate) fn attach(
     }
     gathering.collector.attach(start, &found);
     found.name_descriptors(&mut gathering.collector.names, &options.labels);
+    for (pid, fd) in gathering.collector.open_connections() {
+        let key = [pid.to_ne_bytes(), fd.to_ne_bytes()].concat();
+        let nothing = u64::from(connection::NOTHING.unsigned_abs()).to_ne_bytes();
+        // A connection beyond the table's size is not followed.
+        _ = session.maps.connections.add(&key, &nothing);
+    }
     let since = target.began().unwrap_or_else(SystemTime::now);
     gathering.attach(found.processes.iter().map(|one| one.pid), since);
 

@@ -113,6 +113,16 @@ pub(crate) mod off {
     pub(crate) const SIZE: usize = 120;
 }
 
+/// The connections of traced processes; key: process and descriptor (`u32` each), value: what was last moved
+/// through it (`u64`).
+pub(crate) mod connection {
+    pub(crate) const KEY: usize = 8;
+    pub(crate) const NOTHING: i32 = 0;
+    pub(crate) const READ: i32 = 1;
+    pub(crate) const WRITTEN: i32 = 2;
+    pub(crate) const SIZE: usize = 8;
+}
+
 /// Why a thread was off the CPU, as written by the programs.
 pub(crate) mod cause {
     pub(crate) const SLEEP: i32 = 0;
@@ -159,6 +169,9 @@ pub(crate) mod record {
     pub(crate) const STACK: i32 = 10;
     /// A call ended because its timeout expired. RESULT: its duration, ns.
     pub(crate) const TIME_UP: i32 = 11;
+    /// A call read from a connection that was last written to, or wrote to one that was last read from; the
+    /// first such call on a connection counts too.
+    pub(crate) const TURN: i32 = 12;
 
     /// In EXIT records, ARG2 is the time in the run queue in ns as counted by the kernel; it is this value,
     /// as 64 bits, if the kernel doesn't count it.

@@ -1,7 +1,7 @@
 //! Detects that the command waits for replies from a socket.
 
 use super::peer::waited_for;
-use crate::descriptors::{self, is_local};
+use crate::descriptors;
 use crate::mechanisms::prelude::*;
 
 /// Returns the peer for which the command waits, and whether there are others. Peers are ranked by the time
@@ -40,8 +40,32 @@ fn in_words(peer: &str) -> String {
     }
 }
 
+/// Returns how many connections to this peer were in use at the same time, at most.
+fn connections(analysis: &Analysis<'_>, peer: &str) -> usize {
+    let mut spans: BTreeMap<(u32, i32), (u64, u64)> = BTreeMap::new();
+    let moves = analysis.calls(|row| row.bytes > 0);
+    for row in moves {
+        let (Some(fd), Some(first), Some(last)) = (row.fd, row.first_moved_ns, row.last_moved_ns)
+        else {
+            continue;
+        };
+        if analysis.descriptors.peer(row.pid, fd) == Some(peer) {
+            let span = spans.entry((row.pid, fd)).or_insert((first, last));
+            *span = (span.0.min(first), span.1.max(last));
+        }
+    }
+    let at_once = spans.values().map(|(at, _)| {
+        let open = spans
+            .values()
+            .filter(|(from, to)| (from..=to).contains(&at));
+        open.count()
+    });
+    at_once.max().unwrap_or(0)
+}
+
 /// Returns `: 6,002 requests one after another, 0.12 ms each` if enough requests were sent one at a time,
-/// each answered before the next.
+/// each answered before the next. If they went through several connections, it isn't known whether some of
+/// them were sent before others were answered.
 fn in_turn(analysis: &Analysis<'_>, peer: &str, wait_ns: f64) -> Option<String> {
     let to_peer = |row: &SyscallRow| {
         let fd = row.fd.and_then(|fd| analysis.descriptors.peer(row.pid, fd));
@@ -54,7 +78,10 @@ fn in_turn(analysis: &Analysis<'_>, peer: &str, wait_ns: f64) -> Option<String> 
     let each = wait_ns / requests.max(1) as f64;
     (requests >= FEWEST_REQUESTS && sent.max(read) <= PIECES * requests).then(|| {
         let (requests, each) = (count(requests), time(each));
-        format!(": {requests} requests one after another, {each} each")
+        match connections(analysis, peer) {
+            several @ 2.. => format!(": {requests} requests through {several} connections"),
+            _ => format!(": {requests} requests one after another, {each} each"),
+        }
     })
 }
 
@@ -86,7 +113,7 @@ pub(crate) fn network(analysis: &Analysis<'_>) -> Option<Claim> {
         least.ns = t::LEAST_OF_SHORT_REPLIES_NS;
     }
     let peer = peer(analysis);
-    if analysis.descriptors.accepts() && peer.is_some_and(|(peer, _)| is_local(peer)) {
+    if peer.is_some_and(|(peer, _)| analysis.descriptors.answers_at(peer)) {
         least.share = t::SHARE_OF_OWN_REPLIES;
     }
     if may_be_own(analysis, wait) {
@@ -295,6 +322,46 @@ mod tests {
         let words = ", for 127.0.0.1:6379: 3,000 requests one after another, 200 µs each.";
         assert!(said(3_000).ends_with(words), "{}", said(3_000));
         assert!(!said(5).contains("one after another"));
+    }
+
+    #[test]
+    fn requests_through_connections_side_by_side_are_not_called_one_after_another() {
+        let said = |second_from_ms: u64| {
+            let mut fake = Fake::new(1000);
+            for (fd, from_ms) in [(3, 0), (4, second_from_ms)] {
+                fake.descriptor(fd, "socket to 10.0.0.5:3001");
+                for name in ["write", "read"] {
+                    let row = fake.calls(name, Some(fd), 100, 20, 1_000);
+                    row.first_moved_ns = Some(from_ms * 1_000_000);
+                    row.last_moved_ns = Some((from_ms + 400) * 1_000_000);
+                }
+            }
+            fake.waits(Some("epoll_wait"), Some(9), Cause::Asleep, 200, 4_000);
+            fake.findings()[0].statement.clone()
+        };
+        let words = ", for 10.0.0.5:3001: 200 requests through 2 connections.";
+        assert!(said(10).ends_with(words), "{}", said(10));
+        let words = "200 requests one after another, 4.00 ms each.";
+        assert!(said(500).ends_with(words), "{}", said(500));
+    }
+
+    #[test]
+    fn an_answer_that_is_awaited_in_slices_does_arrive() {
+        let mut fake = Fake::new(1000);
+        fake.descriptor(3, "socket to 10.0.0.5:5432");
+        fake.waits(Some("poll"), Some(3), Cause::Asleep, 90, 10_000);
+        let polls = fake.calls("poll", Some(3), 90, 0, 10_000_000);
+        polls.polls = Some(fathom_trace::PollEnds {
+            by_limit: 80,
+            by_limit_ns: 820_000_000,
+            total_ns: 900_000_000,
+        });
+        fake.calls("sendto", Some(3), 10, 20, 1_000);
+        fake.calls("recvfrom", Some(3), 10, 20, 1_000);
+        let found = fake.findings();
+        assert_eq!(found[0].id.as_str(), "waiting-for-network");
+        let statement = &found[0].statement;
+        assert!(!statement.contains("timed out"), "{statement}");
     }
 
     #[test]

@@ -63,7 +63,17 @@ pub(crate) fn timers(analysis: &Analysis<'_>) -> Option<Claim> {
         .as_ref()
         .map(|tries| format!(", between {}", tries.in_words()));
     let between = between.unwrap_or_default();
-    let statement = format!("The program {slept}, {share} of the wall time{between}.");
+    let of_polls = |row: &OffCpuRow, spent: TimeCategory| {
+        spent == TimeCategory::Sleeping
+            && analysis.object_of(row) == Some(&DescriptorKind::Timer)
+            && row.call.as_deref().is_some_and(calls::is_poll)
+    };
+    let (serving, _) = analysis.off(|row| of_polls(row, TimeCategory::Sleeping));
+    let serving = match serving * 2.0 > sleep {
+        true => ", while clients waited for answers",
+        false => "",
+    };
+    let statement = format!("The program {slept}, {share} of the wall time{serving}{between}.");
     let advice = match &tries {
         Some(tries) => tries.advice(),
         None => {
@@ -243,6 +253,33 @@ mod tests {
             (found[0].id.as_str(), found[0].could_win_ns),
             ("sleeping", 0)
         );
+    }
+
+    #[test]
+    fn polls_whose_time_limit_lets_a_server_answer_are_pauses_that_its_clients_wait_for() {
+        let mut fake = Fake::new(1000);
+        fake.trace.attached = Some(fathom_trace::Attached {
+            listening: vec![ROOT],
+            ..fathom_trace::Attached::default()
+        });
+        for (object, count) in [(0, 70), (1, 20)] {
+            fake.waits(Some("epoll_wait"), Some(4), Cause::Asleep, count, 10_000);
+            let row = fake.trace.off_cpu.last_mut().expect("just added");
+            row.object = Some(object);
+        }
+        let client = "accepted socket from socket at 127.0.0.1:80";
+        fake.trace.objects = vec![fathom_trace::DescriptorKind::Timer, client.into()];
+        let timed = of_another_length(1000);
+        let diagnosis = crate::diagnose(&fake.observation(&timed));
+        let ns = |spent| diagnosis.account.ns(spent);
+        use fathom_model::TimeCategory::{Sleeping, WaitingForEvents};
+        assert_eq!(
+            (ns(Sleeping), ns(WaitingForEvents)),
+            (700_000_000, 200_000_000)
+        );
+        let statement = &diagnosis.findings[0].statement;
+        let words = "70 % of the wall time, while clients waited for answers.";
+        assert!(statement.ends_with(words), "{statement}");
     }
 
     #[test]

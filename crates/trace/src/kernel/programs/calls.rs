@@ -5,7 +5,7 @@
 
 use super::super::asm::{Alu, Asm, Cond, Helper, Reg, Width};
 use super::super::bpf::Map;
-use super::super::layout::{call, lost, task};
+use super::super::layout::{call, connection, lost, task};
 use super::super::offsets::Entry32;
 use super::zero_frame;
 use super::{
@@ -39,6 +39,9 @@ const REST_KEY: i16 = NOW - call::KEY as i16;
 /// Frame slots below [`REST_KEY`]: a row, and the last written byte.
 const ROW: i16 = REST_KEY - 8;
 const LAST_BYTE: i16 = ROW - 8;
+
+/// Frame slots for the key of a connection, with its value above. They are outside of those of a record.
+pub(super) const CONNECTION: i16 = -56;
 
 /// `sys_enter(regs, number)`: records which call is made, on which descriptor, and when.
 pub(super) fn enter(c: &Context<'_>, a: &mut Asm) {
@@ -207,6 +210,7 @@ pub(super) fn leave(c: &Context<'_>, a: &mut Asm) {
 
     if c.interval_ns.is_some() {
         report_time_up(c, a);
+        report_turn(c, a);
     }
     let record = a.label();
     a.load(Width::Word, R1, R7, task::FLAGS);
@@ -245,6 +249,64 @@ fn report_time_up(c: &Context<'_>, a: &mut Asm) {
     a.bind(up);
     emit_record::time_up(c, a, other);
     a.bind(other);
+}
+
+/// Records that the call that just returned turned a connection from reading to writing or back. Notes new
+/// connections. Uses `R8` and `R9`.
+fn report_turn(c: &Context<'_>, a: &mut Asm) {
+    let (out, reads, writes, moves) = (a.label(), a.label(), a.label(), a.label());
+    let (connects, begins) = (a.label(), a.label());
+    a.load(Width::Double, R8, R6, 8); // result
+    a.load(Width::Word, R9, R7, task::FD);
+    a.load(Width::Word, R1, R7, task::FLAGS);
+    a.jump_if_imm(Cond::AnySet, R1, calls::READS_BYTES as i32, reads);
+    a.jump_if_imm(Cond::AnySet, R1, calls::WRITES_BYTES as i32, writes);
+    a.jump_if_imm(Cond::AnySet, R1, calls::CONNECTS as i32, connects);
+    a.jump(out);
+
+    a.bind(connects);
+    a.jump_if_imm(Cond::AnySet, R1, calls::ADDRESS as i32, begins);
+    // Accepting returns the new descriptor.
+    a.mov(R9, R8);
+    a.jump_if_imm(Cond::SLess, R8, 0, out);
+    a.mov_imm(R8, 0);
+    a.bind(begins);
+    let begun = a.label();
+    a.jump_if_imm(Cond::Equal, R8, 0, begun);
+    a.jump_if_imm(Cond::NotEqual, R8, -libc::EINPROGRESS, out);
+    a.bind(begun);
+    connection_key(a, R9);
+    a.store_imm(Width::Double, R10, CONNECTION + 8, connection::NOTHING);
+    a.load_map(R1, c.maps.connections.fd());
+    a.mov(R2, R10).alu_imm(Alu::Add, R2, CONNECTION.into());
+    a.mov(R3, R10)
+        .alu_imm(Alu::Add, R3, i32::from(CONNECTION) + 8);
+    a.mov_imm(R4, 0).call(Helper::MapUpdate);
+    a.jump(out);
+
+    a.bind(reads);
+    a.mov_imm(R1, connection::READ);
+    a.jump(moves);
+    a.bind(writes);
+    a.mov_imm(R1, connection::WRITTEN);
+    a.bind(moves);
+    a.jump_if_imm(Cond::SLess, R8, 1, out);
+    a.mov(R8, R1);
+    connection_key(a, R9);
+    lookup_slot(a, &c.maps.connections, CONNECTION);
+    a.jump_if_imm(Cond::Equal, R0, 0, out);
+    a.load(Width::Double, R1, R0, 0);
+    a.jump_if(Cond::Equal, R1, R8, out);
+    a.store(Width::Double, R0, 0, R8);
+    emit_record::turn(c, a, out);
+    a.bind(out);
+}
+
+/// Fills the key of the connection with the descriptor in `fd` of the thread in `R7`.
+pub(super) fn connection_key(a: &mut Asm, fd: Reg) {
+    a.load(Width::Word, R1, R7, task::TGID);
+    a.store(Width::Word, R10, CONNECTION, R1);
+    a.store(Width::Word, R10, CONNECTION + 4, fd);
 }
 
 /// Sets `R0` to the row of the thread's current call, creating it if necessary. If the table is full, for

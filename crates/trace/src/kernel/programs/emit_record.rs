@@ -5,6 +5,7 @@
 
 use super::super::asm::{Alu, Asm, Cond, Helper, Label, Reg, Width};
 use super::super::layout::{call, record, task};
+use super::calls::{CONNECTION, connection_key};
 use super::{Context, scratch, send};
 use crate::calls::{
     self, ADDRESS, CLOSE0, CLOSE1, ENTRY_32, IF_DUP, PAIR0, PAIR3, PATH0, PATH1, RECORD_ERROR,
@@ -87,13 +88,32 @@ pub(super) fn time_up(c: &Context<'_>, a: &mut Asm, done: Label) {
     send(c, a);
 }
 
+/// Records that the call that just returned turned a connection from reading to writing or back.
+pub(super) fn turn(c: &Context<'_>, a: &mut Asm, done: Label) {
+    scratch(c, a, done);
+    head(a, record::TURN);
+    a.mov(R2, R0).mov_imm(R3, record::HEAD as i32);
+    send(c, a);
+}
+
 /// Continues at `done` if the call closes a descriptor on which this thread moved nothing: nothing is
 /// attributed to its file, and its number gets a new name when it is next opened. With `find`, this applies
-/// to every close.
+/// to every close. A connection that is closed is forgotten.
 fn skip_idle_close(c: &Context<'_>, a: &mut Asm, done: Label) {
-    let wanted = a.label();
+    let (wanted, other) = (a.label(), a.label());
     a.mov(R1, R6).alu_imm(Alu::And, R1, CLOSE0 as i32);
     a.jump_if_imm(Cond::Equal, R1, 0, wanted);
+    if c.interval_ns.is_some() {
+        a.load(Width::Word, R2, R7, task::FD);
+        connection_key(a, R2);
+        super::lookup_slot(a, &c.maps.connections, CONNECTION);
+        a.jump_if_imm(Cond::Equal, R0, 0, other);
+        a.load_map(R1, c.maps.connections.fd());
+        a.mov(R2, R10).alu_imm(Alu::Add, R2, CONNECTION.into());
+        a.call(Helper::MapDelete);
+        a.jump(wanted);
+    }
+    a.bind(other);
     load_argument(c, a, R1, 0);
     a.jump_if_imm(Cond::GreaterEqual, R1, 64, wanted);
     a.mov_imm(R2, 1).alu(Alu::ShiftLeft, R2, R1);

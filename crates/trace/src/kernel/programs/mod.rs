@@ -18,7 +18,7 @@ use std::rc::Rc;
 
 use super::asm::{Asm, AsmError, Cond, Helper, Label, Reg, Width};
 use super::bpf::{Map, MapKind};
-use super::layout::{call, chosen, lost, off, pace as reader, record, stack, task};
+use super::layout::{call, chosen, connection, lost, off, pace as reader, record, stack, task};
 use super::offsets::Offsets;
 use crate::calls::TABLE_SIZE;
 use crate::error::{TraceError, system};
@@ -64,6 +64,7 @@ pub(crate) struct Maps {
     /// Rows of (thread, call) for descriptors that don't fit into the table of calls.
     pub calls_rest: Map,
     pub off_cpu: Map,
+    pub connections: Map,
     pub call_flags: Map,
     /// How calls of the 32-bit table are reported, by their number in it.
     pub entry_32: Map,
@@ -114,6 +115,13 @@ impl Maps {
                 off::KEY,
                 off::SIZE,
                 sizes.off_cpu,
+            )?,
+            connections: Map::create(
+                MapKind::Hash,
+                "fathom_connect",
+                connection::KEY,
+                connection::SIZE,
+                sizes.threads,
             )?,
             call_flags: Map::create(MapKind::Array, "fathom_flags", 4, 4, TABLE_SIZE)?,
             entry_32: Map::create(MapKind::Array, "fathom_entry_32", 4, 4, TABLE_SIZE)?,

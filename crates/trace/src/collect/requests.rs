@@ -1,0 +1,232 @@
+//! Finds what a server waits for in polls, by the requests that it has read and not answered yet.
+//!
+//! A server waits for its clients if it holds no request. If it holds one, it waits for a peer that it has
+//! asked itself, or for something of its own. It has waited for its own timers if it answers after the time
+//! limit of a poll expired.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use crate::descriptor::{DescriptorKind, Socket, SocketEnd};
+use crate::records::Who;
+use crate::result::Cause;
+
+/// What a process that serves clients waits for.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Awaited {
+    /// A client, or a peer that was asked.
+    Object(Arc<DescriptorKind>),
+    /// Something of its own, in order to answer a request.
+    Own,
+}
+
+/// A wait whose object is known only after the next answer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Held {
+    pub wait: (Who, (u32, i32), Cause),
+    pub ns: u64,
+    /// Its index in the timeline.
+    pub interval: Option<usize>,
+}
+
+/// The waits of a thread since its process's last answer.
+#[derive(Debug, Default)]
+struct Waits {
+    last: Option<Held>,
+    by_limit: Vec<Held>,
+}
+
+/// The connections of a process.
+#[derive(Debug, Default)]
+struct Connections {
+    /// The last accepted connection with a request.
+    client: Option<Arc<DescriptorKind>>,
+    /// Whether a request was ever answered; some protocols have no answers.
+    answers: bool,
+    /// Connections with an unanswered request: of a client, or to the peer of this kind.
+    open: HashMap<i32, Option<Arc<DescriptorKind>>>,
+    of_clients: usize,
+}
+
+impl Connections {
+    fn close(&mut self, fd: i32) {
+        if let Some(None) = self.open.remove(&fd) {
+            self.of_clients -= 1;
+        }
+    }
+
+    fn asked(&self) -> Option<&Arc<DescriptorKind>> {
+        let mut peers = self
+            .open
+            .iter()
+            .filter_map(|(fd, peer)| Some((fd, peer.as_ref()?)));
+        let first = peers.next()?;
+        let least = peers.fold(
+            first,
+            |least, next| if next.0 < least.0 { next } else { least },
+        );
+        Some(least.1)
+    }
+}
+
+/// The requests that the processes of a tree hold.
+#[derive(Debug, Default)]
+pub(super) struct Requests {
+    processes: HashMap<u32, Connections>,
+    waits: HashMap<u32, Waits>,
+}
+
+impl Requests {
+    /// Notes that a call read from a connection that was last written to, or wrote to one that was last read
+    /// from. Returns the thread's waits that turn out to be for its own timers.
+    pub(super) fn turned(
+        &mut self,
+        who: Who,
+        fd: i32,
+        kind: &Arc<DescriptorKind>,
+        reads: bool,
+    ) -> Vec<Held> {
+        let DescriptorKind::Socket(Socket { end, .. }) = &**kind else {
+            return Vec::new();
+        };
+        let of = self.processes.entry(who.pid).or_default();
+        match (end, reads) {
+            (SocketEnd::Accepted(_), true) => {
+                of.client = Some(kind.clone());
+                of.of_clients += usize::from(of.open.insert(fd, None).is_none());
+                return Vec::new();
+            }
+            (SocketEnd::Accepted(_), false) => {
+                of.answers |= of.open.contains_key(&fd);
+                of.close(fd);
+            }
+            (SocketEnd::To(_), false) => _ = of.open.insert(fd, Some(kind.clone())),
+            (SocketEnd::To(_), true) => {
+                of.close(fd);
+                return Vec::new();
+            }
+            _ => return Vec::new(),
+        }
+        let waits = self.waits.remove(&who.tid).unwrap_or_default();
+        // Something else ended the last wait.
+        if waits.last.is_some() {
+            return Vec::new();
+        }
+        waits.by_limit
+    }
+
+    /// Notes a connection that existed before the trace. A client may have sent a request on it.
+    pub(super) fn found(&mut self, pid: u32, fd: i32, kind: &Arc<DescriptorKind>) {
+        let who = Who { tid: 0, pid };
+        let is_clients = |socket: &Socket| matches!(socket.end, SocketEnd::Accepted(_));
+        if matches!(&**kind, DescriptorKind::Socket(socket) if is_clients(socket)) {
+            self.turned(who, fd, kind, true);
+        }
+    }
+
+    /// Notes that a descriptor is closed.
+    pub(super) fn closed(&mut self, pid: u32, fd: i32) {
+        if let Some(of) = self.processes.get_mut(&pid) {
+            of.close(fd);
+        }
+    }
+
+    /// Notes the end of a process.
+    pub(super) fn ended(&mut self, pid: u32) {
+        self.processes.remove(&pid);
+    }
+
+    /// Returns what a process waits for in polls; `None` if that isn't known.
+    pub(super) fn awaited(&self, pid: u32) -> Option<Awaited> {
+        let of = self.processes.get(&pid)?;
+        let client = of.client.as_ref()?;
+        match (of.of_clients, of.asked().filter(|_| of.answers)) {
+            (0, _) => of.answers.then(|| Awaited::Object(client.clone())),
+            (_, Some(peer)) => Some(Awaited::Object(peer.clone())),
+            (_, None) => Some(Awaited::Own),
+        }
+    }
+
+    /// Notes that a thread waited for something of its own.
+    pub(super) fn waited(&mut self, tid: u32, held: Held) {
+        self.waits.entry(tid).or_default().last = Some(held);
+    }
+
+    /// Notes that the time limit of a poll ended the thread's last wait.
+    pub(super) fn time_was_up(&mut self, tid: u32) {
+        if let Some(waits) = self.waits.get_mut(&tid) {
+            waits.by_limit.extend(waits.last.take());
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const WHO: Who = Who { tid: 7, pid: 5 };
+
+    fn kind(text: &str) -> Arc<DescriptorKind> {
+        Arc::new(text.into())
+    }
+
+    fn held(ns: u64) -> Held {
+        Held {
+            wait: (WHO, (0, 3), Cause::Asleep),
+            ns,
+            interval: None,
+        }
+    }
+
+    /// Returns the requests of a server that has answered once.
+    fn server() -> (Requests, Arc<DescriptorKind>) {
+        let client = kind("accepted socket from socket at 127.0.0.1:80");
+        let mut requests = Requests::default();
+        requests.turned(WHO, 9, &client, true);
+        let own = Some(Awaited::Own);
+        assert_eq!(requests.awaited(5), own, "it may still be answered");
+        requests.turned(WHO, 9, &client, false);
+        (requests, client)
+    }
+
+    #[test]
+    fn a_server_without_a_request_waits_for_its_clients_and_with_one_for_what_it_asked() {
+        let (mut requests, client) = server();
+        assert_eq!(requests.awaited(5), Some(Awaited::Object(client.clone())));
+        requests.turned(WHO, 10, &client, true);
+        assert_eq!(requests.awaited(5), Some(Awaited::Own));
+        let peer = kind("socket to 10.0.0.5:5432");
+        requests.turned(WHO, 11, &peer, false);
+        assert_eq!(requests.awaited(5), Some(Awaited::Object(peer.clone())));
+        requests.turned(WHO, 11, &peer, true);
+        assert_eq!(requests.awaited(5), Some(Awaited::Own));
+        requests.closed(5, 10);
+        assert_eq!(requests.awaited(5), Some(Awaited::Object(client)));
+        requests.ended(5);
+        assert_eq!(requests.awaited(5), None);
+    }
+
+    #[test]
+    fn an_answer_after_time_limits_was_a_matter_of_timers() {
+        let (mut requests, client) = server();
+        requests.turned(WHO, 9, &client, true);
+        for ns in [10, 20] {
+            requests.waited(7, held(ns));
+            requests.time_was_up(7);
+        }
+        let timers = requests.turned(WHO, 9, &client, false);
+        assert_eq!(timers, [held(10), held(20)]);
+    }
+
+    #[test]
+    fn an_answer_after_an_event_was_not_whatever_ticks_meanwhile() {
+        let (mut requests, client) = server();
+        requests.turned(WHO, 9, &client, true);
+        requests.waited(7, held(10));
+        requests.time_was_up(7);
+        requests.waited(7, held(20));
+        assert_eq!(requests.turned(WHO, 9, &client, false), []);
+        requests.turned(WHO, 9, &client, true);
+        assert_eq!(requests.turned(WHO, 9, &client, false), []);
+    }
+}
