@@ -52,6 +52,8 @@ pub(super) struct WakeGraph<'a> {
     pub all: &'a [ThreadTimes],
     pub threads: HashMap<u32, &'a ThreadTimes>,
     intervals: HashMap<u32, Vec<&'a Interval>>,
+    /// See [`only_woken`].
+    only_woken: HashMap<u32, Option<u32>>,
     /// Answers of [`Self::serves`], by the thread that serves and the thread that asks: threads may wait for
     /// each other a hundred thousand times.
     serving: RefCell<HashMap<(u32, u32), bool>>,
@@ -66,8 +68,9 @@ pub(super) struct WaitAtPipe<'a> {
 }
 
 /// Reports whether `waker` waits for data from outside that it passes to this thread of its process, and
-/// never queues itself. In that case this thread in effect waits for the same data.
-fn brings_from_outside(times: &ThreadTimes, waker: &ThreadTimes) -> bool {
+/// never queues itself. In that case this thread in effect waits for the same data. The data may be the end
+/// of a pause if no other thread is woken: one that sleeps while it holds a lock keeps several from it.
+fn brings_from_outside(times: &ThreadTimes, waker: &ThreadTimes, is_only_one: bool) -> bool {
     const OUTSIDE: [TimeCategory; 4] = [
         TimeCategory::WaitingForInput,
         TimeCategory::WaitingForPipe,
@@ -75,9 +78,26 @@ fn brings_from_outside(times: &ThreadTimes, waker: &ThreadTimes) -> bool {
         TimeCategory::Disk,
     ];
     let outside: f64 = OUTSIDE.iter().map(|spent| waker.sums.get(*spent)).sum();
+    let pauses = match is_only_one {
+        true => waker.sums.get(TimeCategory::Sleeping),
+        false => 0.0,
+    };
     waker.pid == times.pid
-        && outside >= t::PART_OUTSIDE_OF_A_FEEDER * waker.ns()
+        && outside + pauses >= t::PART_OUTSIDE_OF_A_FEEDER * waker.ns()
         && waker.sums.get(TimeCategory::Locks) <= t::PART_IN_LOCKS_OF_A_FEEDER * waker.ns()
+}
+
+/// Returns the thread whose waits for locks each thread ended, or `None` if there were several.
+fn only_woken(trace: &Trace) -> HashMap<u32, Option<u32>> {
+    let mut only: HashMap<u32, Option<u32>> = HashMap::new();
+    let waits = trace.timeline.iter().flatten();
+    for wait in waits.filter(|wait| wait.call.as_deref().is_some_and(calls::is_lock)) {
+        if let Some(by) = wait.woken_by {
+            let woken = only.entry(by).or_insert(Some(wait.tid));
+            *woken = woken.filter(|tid| *tid == wait.tid);
+        }
+    }
+    only
 }
 
 impl<'a> WakeGraph<'a> {
@@ -93,6 +113,7 @@ impl<'a> WakeGraph<'a> {
             all: threads,
             threads: threads.iter().map(|times| (times.tid, times)).collect(),
             intervals: by_thread(trace),
+            only_woken: only_woken(trace),
             serving: RefCell::default(),
         })
     }
@@ -204,7 +225,7 @@ impl<'a> WakeGraph<'a> {
             TimeCategory::Locks => by.filter(|waker| {
                 waker.pid == times.pid && (waker.of_runtime || self.is_served(waker, times))
                     || self.is_joined(times, waker, interval, at)
-                    || brings_from_outside(times, waker)
+                    || brings_from_outside(times, waker, self.wakes_only(waker, times))
             }),
             // The waker is a thread of the same command that computed what it sent, or that was itself
             // waiting before it answered, so the network didn't take that time.
@@ -213,6 +234,10 @@ impl<'a> WakeGraph<'a> {
             }),
             _ => None,
         }
+    }
+
+    fn wakes_only(&self, waker: &ThreadTimes, times: &ThreadTimes) -> bool {
+        self.only_woken.get(&waker.tid) == Some(&Some(times.tid))
     }
 
     /// See [`Self::serves`].
