@@ -21,6 +21,8 @@ const NAMED: f64 = 0.2;
 struct Facts<'a> {
     account: &'a TimeAccount,
     code: Option<&'a OwnCode>,
+    /// Share and place of the largest row of own code.
+    place: Option<&'a (f64, String)>,
     /// Wall time of the command and of the empty program, seconds.
     wall: f64,
     floor: Option<f64>,
@@ -32,9 +34,11 @@ struct Facts<'a> {
 /// escaped: the caller must do that.
 pub(crate) fn verdict(explanation: &Explanation) -> String {
     let mut calls = explanation.calls.iter();
+    let own_place = whereabouts::own_code(explanation);
     let facts = Facts {
         account: &explanation.account,
         code: explanation.own_code.as_ref(),
+        place: own_place.as_ref(),
         wall: whole_seconds(explanation),
         floor: explanation.timed.floor.map(|floor| floor.value),
         listens: match &explanation.process {
@@ -93,7 +97,7 @@ fn in_a_line(facts: Facts<'_>) -> String {
     let most = most.unwrap_or(Kind::Unknown);
     let share = share_text(of(most));
     match most {
-        Kind::Own => compute_bound(of(most), facts.code),
+        Kind::Own => compute_bound(of(most), facts.code, facts.place),
         Kind::Kernel => {
             let (part, ns) = largest(account, most);
             let part = in_kernel(part);
@@ -127,12 +131,15 @@ fn short(facts: Facts<'_>) -> Option<String> {
     })
 }
 
-fn compute_bound(own: f64, code: Option<&OwnCode>) -> String {
+fn compute_bound(own: f64, code: Option<&OwnCode>, place: Option<&(f64, String)>) -> String {
     let known = code.filter(|code| code.samples >= LEAST_SAMPLES);
-    let Some(first) = known.and_then(|code| code.functions.first()) else {
+    let function = || {
+        let first = known.and_then(|code| code.functions.first())?;
+        Some((own * first.share, name(first)))
+    };
+    let Some((of_first, name)) = place.cloned().or_else(function) else {
         return format!("Compute-bound: {} in its own code", share_text(own));
     };
-    let (of_first, name) = (own * first.share, name(first));
     match of_first >= NAMED {
         true => format!("Compute-bound: {} in {name}", share_text(of_first)),
         false => format!(
@@ -190,6 +197,7 @@ mod tests {
         let mut facts = Facts {
             account: &account,
             code: None,
+            place: None,
             wall: 1.0,
             floor: Some(0.0005),
             listens: false,
@@ -218,7 +226,7 @@ mod tests {
     #[test]
     fn a_program_that_computes_is_named_for_its_function_where_one_is_known() {
         let parts = [(Part::UserCode, 0.9), (Part::PageFaults, 0.1)];
-        let with = |code: &OwnCode| compute_bound(0.9, Some(code));
+        let with = |code: &OwnCode| compute_bound(0.9, Some(code), None);
         assert_eq!(
             with(&code(500, &[0.8])),
             "Compute-bound: 72 % in deflate_slow"
@@ -231,6 +239,12 @@ mod tests {
             "Compute-bound: 90 % in its own code"
         );
         assert_eq!(of(&parts, |_| ()), "Compute-bound: 90 % in its own code");
+        let row = (0.3, "mean (stats.py:28) <- report (stats.py:40)".to_owned());
+        assert_eq!(
+            compute_bound(0.9, Some(&code(500, &[0.2])), Some(&row)),
+            "Compute-bound: 30 % in mean (stats.py:28) <- report (stats.py:40)",
+            "a place in the program's code says more than a function of its interpreter"
+        );
     }
 
     #[test]

@@ -153,6 +153,26 @@ pub(super) fn headline(explanation: &Explanation) -> Option<String> {
     if let Some((share, words)) = of_runtime(explanation).filter(|(share, _)| *share >= row.share) {
         return (share >= STANDS_OUT).then(|| format!("{} in {words}", share_text(share)));
     }
+    // The share is relative to the time in which no other program had the CPUs.
+    let others = [TimeCategory::Ready, TimeCategory::Stolen];
+    let others: f64 = others
+        .into_iter()
+        .map(|part| explanation.account.share(part))
+        .sum();
+    let least = STANDS_OUT * (1.0 - others).max(OWN_PART);
+    let words = in_a_sentence(row).filter(|_| row.share >= least)?;
+    Some(format!("{} in {words}", share_text(row.share)))
+}
+
+/// Returns the share and the place of the row with most of the program's own code.
+pub(super) fn own_code(explanation: &Explanation) -> Option<(f64, String)> {
+    let is_own = |row: &&WhereRow| row.kind == TimeCategory::UserCode && row.role.is_none();
+    let row = shown(explanation).find(is_own)?;
+    Some((row.share, in_a_sentence(row)?))
+}
+
+/// Returns what a row is about and its place: `read on /data/in, load (p.c:12) <- main`.
+fn in_a_sentence(row: &WhereRow) -> Option<String> {
     let place = code_name::pieces_of_row(row).join(" ");
     let call = row.call.as_deref();
     let what = match (call, row.object.as_deref()) {
@@ -170,15 +190,7 @@ pub(super) fn headline(explanation: &Explanation) -> Option<String> {
         (Some(_), Some(object)) => format!("{} on {object}", what(row)),
     };
     let parts = [what, place].into_iter().filter(|part| !part.is_empty());
-    let words = parts.collect::<Vec<_>>().join(", ");
-    // The share is relative to the time in which no other program had the CPUs.
-    let others = [TimeCategory::Ready, TimeCategory::Stolen];
-    let others: f64 = others
-        .into_iter()
-        .map(|part| explanation.account.share(part))
-        .sum();
-    let least = STANDS_OUT * (1.0 - others).max(OWN_PART);
-    (row.share >= least).then(|| format!("{} in {words}", share_text(row.share)))
+    Some(parts.collect::<Vec<_>>().join(", "))
 }
 
 /// Returns the runtime's largest additional work, summed over all of its rows, and the option that changes

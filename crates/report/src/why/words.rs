@@ -109,7 +109,7 @@ pub(super) fn short(spent: TimeCategory) -> &'static str {
         TimeCategory::KernelFiles => "files",
         TimeCategory::KernelMemory => "memory",
         TimeCategory::KernelProcesses => "processes",
-        TimeCategory::KernelWaiting => "lock, clock calls",
+        TimeCategory::KernelWaiting => "lock/clock/poll",
         TimeCategory::KernelOther => "other calls",
         TimeCategory::PageFaults => "page faults",
         TimeCategory::KernelOutside => "kernel, no call",
