@@ -142,9 +142,11 @@ pub(super) fn actor(analysis: &Analysis<'_>, pid: u32) -> u32 {
     }
 }
 
-/// Returns the number and total length of the pauses of each process.
-fn pauses(analysis: &Analysis<'_>) -> BTreeMap<u32, (u64, u64)> {
-    let mut pauses: BTreeMap<u32, (u64, u64)> = BTreeMap::new();
+/// The number and total length of the pauses of each process.
+type Pauses = BTreeMap<u32, (u64, u64)>;
+
+fn pauses(analysis: &Analysis<'_>) -> Pauses {
+    let mut pauses = Pauses::new();
     for (at, row) in analysis.trace.off_cpu.iter().enumerate() {
         let is_pause = analysis.wait_of_row(at).0 == TimeCategory::Sleeping;
         if row.cause == Cause::Asleep && is_pause && !analysis.works.is_of_runtime(row.tid) {
@@ -247,15 +249,16 @@ fn is_search_for_program(analysis: &Analysis<'_>, row: &LookupRow) -> bool {
     names.any(|path| file_name(path) == name && *path != row.path)
 }
 
-/// Returns whether one process looks the path up again and again, or commands get it as an argument. What
-/// each of several commands looks up when it starts, such as its locale, is not what a script waits for.
-fn is_asked_for(analysis: &Analysis<'_>, row: &LookupRow) -> bool {
+/// Returns whether a process that pauses looks the path up again and again, or commands get it as an argument.
+/// What each of several commands looks up when it starts, such as its locale, is not what a script waits for.
+fn is_asked_for(analysis: &Analysis<'_>, pauses: &Pauses, row: &LookupRow) -> bool {
     let mut processes = analysis.trace.processes.iter();
     let name = file_name(&row.path);
     processes.any(|process| {
         let words = process.execs.iter().flat_map(|exec| &exec.arguments);
         let mut words = words.skip(1);
-        errors(analysis, process.pid, &row.call) >= row.calls
+        let pauses = pauses.contains_key(&process.pid);
+        pauses && errors(analysis, process.pid, &row.call) >= row.calls
             || words.any(|word| word.contains(name))
     })
 }
@@ -270,14 +273,14 @@ fn is_of_wrapper(analysis: &Analysis<'_>, row: &LookupRow) -> bool {
 
 /// Returns paths that repeatedly existed, were missing, or were busy. The trace sums them over the whole
 /// tree, so they are attributed to the processes that pause and whose calls of this kind fail as often.
-fn paths(analysis: &Analysis<'_>, pauses: &BTreeMap<u32, (u64, u64)>) -> Vec<Tries> {
+fn paths(analysis: &Analysis<'_>, pauses: &Pauses) -> Vec<Tries> {
     let rows = analysis.trace.failed_lookups.iter();
     let is_meant = |row: &&LookupRow| {
         row.errno != ENOENT
             || !is_missed_at_starts(analysis, row)
                 && !is_search_for_program(analysis, row)
                 && !is_of_wrapper(analysis, row)
-                && is_asked_for(analysis, row)
+                && is_asked_for(analysis, pauses, row)
     };
     let often = rows
         .filter(|row| row.calls >= FEWEST_TRIES)
@@ -529,6 +532,14 @@ mod tests {
         };
         assert!(!statement("+%s").contains("tries"), "{}", statement("+%s"));
         assert!(statement("LC_TIME").contains("tries to find"));
+        // A command that only pauses may itself miss as many paths as the shell runs commands.
+        let mut fake = turns_of_a_shell("openat", true);
+        fake.misses("openat", "/usr/lib/locale/C/LC_TIME", 9);
+        for row in &mut fake.trace.syscalls {
+            row.errors = if row.pid % 2 == 0 { 13 } else { 1 };
+        }
+        let statement = first(&mut fake).1;
+        assert!(!statement.contains("tries"), "{statement}");
     }
 
     #[test]
