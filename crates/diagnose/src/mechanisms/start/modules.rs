@@ -1,6 +1,7 @@
 //! Detects programs whose start takes longer than their work.
 
 use super::code_files::CodeFiles;
+use crate::intervals::woken_ns;
 use crate::mechanisms::prelude::*;
 use crate::runtimes::Modules;
 use std::borrow::Cow;
@@ -20,6 +21,9 @@ pub(crate) fn find(analysis: &Analysis<'_>) -> Option<Claim> {
     let last = loaded_ns(&mut opened, begun)?;
     let loading = last.saturating_sub(begun) - childrens_ns(analysis, root.pid, begun, last);
     let start = analysis.untraced(loading as f64);
+    // Whether the start dominates is a matter of the program's own time.
+    let own_ns = loading.saturating_sub(waited_for_cpu_ns(analysis, root.pid, begun, last));
+    let own = analysis.untraced(own_ns as f64);
     // Times from another run are mapped to this run's clock by a model that underestimates more often than it
     // overestimates.
     let least = match analysis.trace.calls_from {
@@ -69,7 +73,7 @@ pub(crate) fn find(analysis: &Analysis<'_>) -> Option<Claim> {
             .advice(analysis.runtime(Some(root.pid)).advice(&[topic]))
             .pid(root.pid)
             .likely()
-            .weighing(start)
+            .weighing(own)
             .least(Least::share(least).with_ns(t::LONG_START_NS)),
     )
 }
@@ -154,6 +158,25 @@ fn childrens_ns(analysis: &Analysis<'_>, pid: u32, from: u64, to: u64) -> u64 {
     covered_ns(&lives.collect::<Vec<_>>())
 }
 
+/// Returns how long a thread waited for a CPU between two moments. If the trace doesn't have the waits in order,
+/// it is assumed that they are spread evenly.
+fn waited_for_cpu_ns(analysis: &Analysis<'_>, tid: u32, from: u64, to: u64) -> u64 {
+    let Some(times) = analysis.thread(tid) else {
+        return 0;
+    };
+    let truly = |ns: u64| (ns as f64 * times.truly_ready) as u64;
+    if analysis.trace.timeline.is_none() {
+        let part = times.sums.get(TimeCategory::Ready) / times.ns().max(1.0);
+        return (to.saturating_sub(from) as f64 * part) as u64;
+    }
+    let all = analysis.trace.timeline.iter().flatten();
+    let ready = all.filter(|wait| wait.tid == tid).map(|wait| {
+        let ready = (woken_ns(wait).max(from), wait.to_ns.min(to));
+        ready.1.saturating_sub(ready.0)
+    });
+    truly(ready.sum())
+}
+
 /// Returns the moment by which most of the files had been opened, and the number of files up to then. A pause
 /// between two files that is longer than everything before it and everything after it is the work, during
 /// which more files are loaded now and then.
@@ -193,6 +216,24 @@ mod tests {
     #[test]
     fn hundreds_of_modules_before_the_work_are_found() {
         assert_eq!(imports(400).ids(), ["startup-dominated"]);
+    }
+
+    #[test]
+    fn loading_that_mostly_waits_for_a_cpu_dominates_nothing() {
+        let reported = |ready_ms: u64| {
+            let mut fake = imports(200);
+            for file in &mut fake.trace.files {
+                file.first_ns = file.first_ns * 5 / 8;
+            }
+            for turn in 0..10 {
+                let at = 1 + turn * 40;
+                let ready = (at, at, at + ready_ms);
+                fake.wait_for(ROOT, "read", None, ready, None);
+            }
+            fake.ids().contains(&"startup-dominated")
+        };
+        assert!(reported(1));
+        assert!(!reported(30));
     }
 
     #[test]
