@@ -172,11 +172,14 @@ fn claim(analysis: &Analysis<'_>, spins: Option<Spinning<'_>>) -> Option<Claim> 
         first,
     } = spins?;
     let threads = analysis.threads_that(|times| samples.contains_key(&times.tid));
-    let period = analysis.trace.profile.as_ref()?.period_ns as f64;
-    let burnt = samples
-        .values()
-        .map(|it| analysis.untraced(*it as f64 * period));
-    let burnt: f64 = burnt.sum();
+    // Each thread's own code is shared out by its samples: their period is that of a clock which may tick
+    // more often than a thread that sleeps in between is sampled.
+    let all = totals(functions(analysis).iter().map(|row| (row.tid, row.samples)));
+    let spun = |times: &&ThreadTimes| {
+        let part = part_of(samples[&times.tid], all[&times.tid]);
+        analysis.untraced(times.sums.get(TimeCategory::UserCode) * part)
+    };
+    let burnt: f64 = threads.iter().map(spun).sum();
     // Each of many threads may spin for a moment, so the time is compared with what all of them compute.
     if burnt < t::LEAST_SHARE * analysis.cpu_ns {
         return None;
@@ -242,7 +245,7 @@ mod tests {
             (found.id.as_str(), found.place.tid),
             ("busy-polling", Some(101))
         );
-        let begin = "A thread spun in `wait_until_ready` for 698 ms of CPU time";
+        let begin = "A thread spun in `wait_until_ready` for 770 ms of CPU time";
         assert!(found.statement.starts_with(begin), "{}", found.statement);
     }
 
