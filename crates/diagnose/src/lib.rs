@@ -26,6 +26,7 @@ mod grouping;
 mod intervals;
 mod io;
 mod kernel_outside;
+mod lock_waits;
 mod mechanisms;
 mod numbers;
 mod observation;

@@ -295,6 +295,15 @@ pub(crate) const CPU_OF_A_GIVER: f64 = 0.5;
 pub(crate) const RETRY_OF_A_LOCK_NS: u64 = 100_000;
 /// The fraction of their lives for which threads queue if a lock dominates.
 pub(crate) const LOCK_SHARE: f64 = 0.2;
+/// The minimum part of a thread's waits that its stacks show to be for locks, or for events, for the thread to
+/// count as waiting for these.
+pub(crate) const SHOWN_BY_STACKS: f64 = 0.5;
+/// Threads that don't depend on each other are on a CPU at the same time for a part of the time that follows
+/// from the CPU time that they get. Threads that take turns reach less than a tenth of it (0.005 to 0.09 for
+/// mutexes, 0.2 for an interpreter's lock), others nearly all (0.8 to 1.1), however busy the machine is.
+pub(crate) const AT_ONCE_IN_TURNS: f64 = 0.3;
+/// The minimum of that part of the time for the comparison to be meaningful.
+pub(crate) const LEAST_AT_ONCE: f64 = 0.02;
 /// Two threads that each spend this fraction of their own code in `pthread_spin_lock` contend for a lock.
 pub(crate) const PART_IN_SPIN_LOCK: f64 = 0.25;
 /// The minimum fraction of the elapsed time for which the threads of a queue run or are ready; this is true

@@ -17,6 +17,7 @@ use crate::classify::Classifier;
 use crate::cpu_split::{self, CpuSplit};
 use crate::critical_path::{self, CriticalPath};
 use crate::descriptors::Descriptors;
+use crate::lock_waits::LockWaits;
 use crate::observation::Observation;
 use crate::overhead_correction::{self, Known};
 use crate::runtimes::Works;
@@ -277,6 +278,7 @@ impl<'a> Analysis<'a> {
             small_calls: OnceLock::new(),
             routes: OnceLock::new(),
             entries: OnceLock::new(),
+            lock_waits: LockWaits::of(trace),
         };
         analysis.untraced_io = analysis.count_untraced_io();
         analysis.extrapolation = analysis.extrapolate_calls();

@@ -1,5 +1,6 @@
 //! The queries about a traced run that the mechanisms use.
 
+mod at_once;
 mod build;
 mod call_extrapolation;
 mod call_model;
@@ -39,6 +40,7 @@ use crate::calls;
 use crate::critical_path::CriticalPath;
 use crate::descriptors::Descriptors;
 use crate::entry_exit_overhead::EntryExitOverhead;
+use crate::lock_waits::LockWaits;
 use crate::numbers::time;
 use crate::observation::Observation;
 use crate::runtimes::Works;
@@ -95,6 +97,8 @@ pub(crate) struct Analysis<'a> {
     routes: OnceLock<Routes>,
     /// The functions that make calls, computed on first use.
     entries: OnceLock<Entries>,
+    /// What threads wait for in calls for locks.
+    pub lock_waits: LockWaits,
 }
 
 impl Analysis<'_> {

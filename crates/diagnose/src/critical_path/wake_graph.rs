@@ -11,6 +11,7 @@ use super::waits::lock_waits;
 use crate::calls;
 use crate::classify::Classifier;
 use crate::intervals::{by_thread, woken_ns};
+use crate::lock_waits::LockWaits;
 use crate::thread_times::ThreadTimes;
 use crate::thresholds as t;
 
@@ -54,6 +55,8 @@ pub(super) struct WakeGraph<'a> {
     intervals: HashMap<u32, Vec<&'a Interval>>,
     /// See [`only_woken`].
     only_woken: HashMap<u32, Option<u32>>,
+    /// What the threads wait for, as far as stacks show it.
+    lock_waits: LockWaits,
     /// Answers of [`Self::serves`], by the thread that serves and the thread that asks: threads may wait for
     /// each other a hundred thousand times.
     serving: RefCell<HashMap<(u32, u32), bool>>,
@@ -114,6 +117,7 @@ impl<'a> WakeGraph<'a> {
             threads: threads.iter().map(|times| (times.tid, times)).collect(),
             intervals: by_thread(trace),
             only_woken: only_woken(trace),
+            lock_waits: LockWaits::of(trace),
             serving: RefCell::default(),
         })
     }
@@ -440,8 +444,12 @@ impl<'a> WakeGraph<'a> {
     /// Reports whether a thread distributes the work of a pool: it hardly works itself, and other threads of
     /// its process do. This is also true of a main thread that works little, if another thread works nearly
     /// all the time and so never queues for anything that the main thread may hold. Such a thread waits for
-    /// that work, whatever signals the end of the work.
+    /// that work, whatever signals the end of the work. A thread whose stacks show that it waits for locks
+    /// doesn't wait for work.
     fn hands_out(&self, times: &ThreadTimes) -> bool {
+        if self.lock_waits.for_locks(&[times.tid]) >= t::SHOWN_BY_STACKS {
+            return false;
+        }
         let mut others = self.all.iter().filter(|other| {
             let own = other.pid == times.pid && other.tid != times.tid;
             own && !hardly_runs(other)

@@ -183,6 +183,7 @@ mod tests {
                 "goroutines waited",
                 "its holder was asleep",
                 "threads waited",
+                "for a lock that another thread held",
                 "A process waited",
                 "for a briefly held lock that",
                 "contended for a briefly held lock",

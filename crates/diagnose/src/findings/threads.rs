@@ -30,6 +30,7 @@ pub(super) const ALL: &[Declaration] = &[
             shows(contend::asleep::find),
             shows(contend::queueing::find),
             shows(contend::barging::find),
+            shows(contend::behind::find),
             shows(contend::short_locks::by_calls),
             shows(contend::short_locks::by_own_code),
             shows(poll::spinning::for_lock),

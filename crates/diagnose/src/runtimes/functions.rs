@@ -25,6 +25,10 @@ pub(crate) enum Use {
     Mutex,
     /// Is only reached if another thread holds the lock.
     Contended,
+    /// Takes a lock: a thread that sleeps there waits for whoever holds it.
+    TakesLock,
+    /// Waits for something that another thread does: its end, a notification, a result.
+    AwaitsEvent,
     /// Polls a channel without waiting, by `select` with a `default` in Go or by `try_recv` in Rust. A thread
     /// that waits for a channel sleeps instead.
     AsksChannel,

@@ -64,8 +64,8 @@ fn in_process(analysis: &Analysis<'_>, pid: u32, threads: &[&ThreadTimes]) -> Op
     let delayed: f64 = turns.iter().map(|times| locks(times).delayed_ns).sum();
     let starved = turns.spent_ns(TimeCategory::Ready) - delayed;
     // The threads run one at a time, so their activity adds up to the elapsed time, and they slept for most
-    // of it.
-    let in_turn = (t::LEAST_OF_TURNS * span..=t::MOST_OF_TURNS * span).contains(&busy);
+    // of it. How long each of them was ready without a CPU says nothing about that.
+    let in_turn = busy >= t::LEAST_OF_TURNS * span && busy - starved <= t::MOST_OF_TURNS * span;
     let handed_on = || {
         let all = turns.iter().map(|times| times.tid).collect();
         handed_on(analysis, &queueing, &all)
@@ -92,6 +92,8 @@ pub(crate) fn turns(analysis: &Analysis<'_>) -> Option<Turns> {
     largest(found, |turns| turns.saving_ns)
 }
 
+pub(super) const ADVICE: &str = "Release the lock before sleeping or waiting for something: hold it only to read or store shared data.";
+
 pub(crate) fn find(analysis: &Analysis<'_>) -> Option<Claim> {
     let turns = turns(analysis)?;
     let statement = format!(
@@ -114,8 +116,7 @@ pub(crate) fn find(analysis: &Analysis<'_>) -> Option<Claim> {
             .evidence("waits", turns.waits, "calls")
             .evidence("time queued, all threads", turns.waited_ns, "ns")
             .evidence("time asleep, all holders", turns.asleep_ns, "ns")
-            .advice("Release the lock before sleeping or waiting for something: hold it only to read or store shared \
-                 data.")
+            .advice(ADVICE)
             .pid(turns.pid)
             .observed(),
     )

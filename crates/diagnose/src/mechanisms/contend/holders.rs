@@ -13,7 +13,7 @@ type Wait = (String, Option<(u32, i32)>);
 
 /// What the holders did while others waited, in ns of the traced run.
 #[derive(Debug, Default, PartialEq)]
-struct Meanwhile {
+pub(crate) struct Meanwhile {
     /// Time on a CPU, or in calls that don't wait.
     ran: f64,
     /// Time in which they wanted a CPU and had none.
@@ -52,9 +52,8 @@ impl Waits<'_> {
     }
 }
 
-/// Returns a sentence about what was done during these threads' lock waits by the threads that ended them;
-/// `None` if the trace doesn't have individual waits.
-pub(crate) fn in_words(analysis: &Analysis<'_>, waits_of: impl Fn(u32) -> bool) -> Option<String> {
+/// Returns what was done during these threads' lock waits by the threads that ended them.
+pub(crate) fn meanwhile(analysis: &Analysis<'_>, waits_of: impl Fn(u32) -> bool) -> Meanwhile {
     let waits = Waits(by_thread(analysis.trace));
     let mut sum = Meanwhile::default();
     let ended = analysis.ended_waits(calls::is_any_lock);
@@ -63,32 +62,55 @@ pub(crate) fn in_words(analysis: &Analysis<'_>, waits_of: impl Fn(u32) -> bool) 
     {
         waits.add(by, (wait.from_ns, woken_ns(wait)), 0, &mut sum);
     }
-    words(analysis, &sum)
+    sum
 }
 
-fn words(analysis: &Analysis<'_>, sum: &Meanwhile) -> Option<String> {
-    let all = sum.ran + sum.ready + sum.waited.values().sum::<f64>();
-    let percent = |ns: f64| format!("{:.0} % of that time", 100.0 * ns / all.max(1.0));
-    let waited = |((call, on), ns): (&Wait, &f64)| {
-        let object = on.and_then(|(pid, fd)| analysis.name_of(pid, fd));
-        let object = object.map_or_else(String::new, |object| format!(" on {object}"));
-        let does = match call.as_str() {
-            call if calls::is_sleep(call) || calls::is_lock(call) => format!("slept (`{call}`)"),
-            "" => "waited for memory or a disk".to_owned(),
-            call => format!("waited in `{call}`{object}"),
+/// Returns a sentence about the same; `None` if the trace doesn't have individual waits.
+pub(crate) fn in_words(analysis: &Analysis<'_>, waits_of: impl Fn(u32) -> bool) -> Option<String> {
+    meanwhile(analysis, waits_of).in_words(analysis)
+}
+
+impl Meanwhile {
+    fn all_ns(&self) -> f64 {
+        self.ran + self.ready + self.waited.values().sum::<f64>()
+    }
+
+    /// Returns the part of the time in which the holders had no CPU, 0 to 1.
+    pub(crate) fn without_cpu(&self) -> f64 {
+        self.ready / self.all_ns().max(1.0)
+    }
+
+    /// Returns whether the holders mostly computed, as far as they had a CPU.
+    pub(crate) fn is_computing(&self) -> bool {
+        self.ran * 2.0 >= self.all_ns() - self.ready
+    }
+
+    pub(crate) fn in_words(&self, analysis: &Analysis<'_>) -> Option<String> {
+        let all = self.all_ns();
+        let percent = |ns: f64| format!("{:.0} % of that time", 100.0 * ns / all.max(1.0));
+        let waited = |((call, on), ns): (&Wait, &f64)| {
+            let object = on.and_then(|(pid, fd)| analysis.name_of(pid, fd));
+            let object = object.map_or_else(String::new, |object| format!(" on {object}"));
+            let does = match call.as_str() {
+                call if calls::is_sleep(call) || calls::is_lock(call) => {
+                    format!("slept (`{call}`)")
+                }
+                "" => "waited for memory or a disk".to_owned(),
+                call => format!("waited in `{call}`{object}"),
+            };
+            (*ns, does)
         };
-        (*ns, does)
-    };
-    let mut did: Vec<(f64, String)> = sum.waited.iter().map(waited).collect();
-    did.push((sum.ran, "computed".to_owned()));
-    did.push((sum.ready, "had no CPU".to_owned()));
-    did.retain(|(ns, _)| *ns >= WORTH_A_WORD * all && *ns > 0.0);
-    did.sort_by(|a, b| b.0.total_cmp(&a.0));
-    let did = did.iter().take(2);
-    let did: Vec<String> = did
-        .map(|(ns, did)| format!("{did} for {}", percent(*ns)))
-        .collect();
-    (!did.is_empty()).then(|| format!("Meanwhile the holder {}.", did.join(", and ")))
+        let mut did: Vec<(f64, String)> = self.waited.iter().map(waited).collect();
+        did.push((self.ran, "computed".to_owned()));
+        did.push((self.ready, "had no CPU".to_owned()));
+        did.retain(|(ns, _)| *ns >= WORTH_A_WORD * all && *ns > 0.0);
+        did.sort_by(|a, b| b.0.total_cmp(&a.0));
+        let did = did.iter().take(2);
+        let did: Vec<String> = did
+            .map(|(ns, did)| format!("{did} for {}", percent(*ns)))
+            .collect();
+        (!did.is_empty()).then(|| format!("Meanwhile the holder {}.", did.join(", and ")))
+    }
 }
 
 #[cfg(test)]

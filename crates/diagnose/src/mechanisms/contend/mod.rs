@@ -2,6 +2,7 @@
 
 pub(crate) mod asleep;
 pub(crate) mod barging;
+pub(crate) mod behind;
 pub(crate) mod cpus;
 mod holders;
 pub(crate) mod queueing;

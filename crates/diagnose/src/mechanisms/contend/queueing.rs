@@ -10,7 +10,7 @@ pub(crate) fn find(analysis: &Analysis<'_>) -> Option<Claim> {
     let meant = queues(analysis).into_iter().filter(|queue| {
         let is_for_lock = !queue.is_storm() && (queue.file.is_some() || !by_yields);
         is_for_lock
-            && (analysis.quiet >= t::LEAST_QUIET || queue.is_in_turn())
+            && (analysis.quiet >= t::LEAST_QUIET || queue.is_in_turn)
             && queue.able_ns >= t::ABLE_HOLDER * queue.span_ns
             && queue.for_reader_ns < t::PACED_BY_READER * queue.span_ns
     });
@@ -22,7 +22,7 @@ pub(crate) fn find(analysis: &Analysis<'_>) -> Option<Claim> {
     let work_ns = queue.cpu_ns - queue.spun_ns;
     let all_work_ns = analysis.cpu_ns * work_ns / queue.cpu_ns.max(1.0);
     let (mut span_ns, mut wall_ns) = (queue.span_ns * analysis.quiet, analysis.wall_ns);
-    if queue.is_in_turn() {
+    if queue.is_in_turn {
         // Threads that run one at a time take at least as long as all of them compute.
         span_ns = span_ns.max(queue.cpu_ns);
         wall_ns = wall_ns.max(all_work_ns).min(analysis.timed_ns);

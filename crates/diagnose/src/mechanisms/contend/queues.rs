@@ -21,8 +21,9 @@ pub(super) struct Queue {
     pub work_ns: f64,
     /// The total time that the threads were on a CPU or ready for one.
     pub able_ns: f64,
-    /// The part of that time in which they had been woken for a lock and had no CPU yet.
-    pub delayed_ns: f64,
+    /// Whether only one of the threads at a time was able to run. That is the lock's doing, however long each
+    /// of them waited for a CPU.
+    pub is_in_turn: bool,
     /// The time from the start of the first thread to the end of the last one, as traced.
     pub span_ns: f64,
     /// The part of the span in which at least one of the threads waited for something other than a lock, such
@@ -35,12 +36,6 @@ pub(super) struct Queue {
 impl Queue {
     pub(super) fn cpu_per_wait(&self) -> f64 {
         self.cpu_ns / self.waits.max(1) as f64
-    }
-
-    /// Reports whether only one of the threads at a time was able to run. That is the lock's doing, however
-    /// long each of them waited for a CPU.
-    pub(super) fn is_in_turn(&self) -> bool {
-        self.able_ns - self.delayed_ns <= t::MOST_OF_TURNS * self.span_ns
     }
 
     /// Reports whether there is so little work between two waits that they are hand-overs.
@@ -186,7 +181,14 @@ fn queue(
             && analysis.lock_waits(times.tid) as f64 >= t::PART_OF_A_GIVER * waits as f64
     };
     let given = || threads.iter().any(gives);
-    if on_files(analysis, &tids) == 0 && (have_hub(analysis, &tids) || given()) {
+    let for_locks = analysis.lock_waits.for_locks(&tids) >= t::SHOWN_BY_STACKS;
+    let by_stacks = for_locks || on_files(analysis, &tids) > 0;
+    if !by_stacks && (have_hub(analysis, &tids) || given()) {
+        return None;
+    }
+    // In Python, a queue, an event and a thread's end are awaited as locks are.
+    let for_events = || analysis.lock_waits.for_events(&tids) >= t::SHOWN_BY_STACKS;
+    if analysis.runtime(Some(pid)).has(Habit::GlobalLock) && for_events() {
         return None;
     }
     // Idle threads may wait in the same call as those that wait for locks. They can be excluded only if more
@@ -205,6 +207,14 @@ fn queue(
         return None;
     }
     let (from, to) = queueing.span()?;
+    let (span_ns, able_ns) = (
+        (to - from) as f64,
+        cpu_ns + queueing.spent_ns(TimeCategory::Ready),
+    );
+    let delayed = queueing
+        .iter()
+        .map(|times| Locks::of(analysis, times).delayed_ns);
+    let delayed_ns: f64 = delayed.sum();
     Some(Queue {
         pid,
         threads: queueing.len(),
@@ -215,12 +225,10 @@ fn queue(
         cpu_ns,
         spun_ns: queueing.iter().map(|times| analysis.spun_ns(times)).sum(),
         work_ns: cpu_ns - queueing.spent_ns(TimeCategory::KernelWaiting),
-        able_ns: cpu_ns + queueing.spent_ns(TimeCategory::Ready),
-        delayed_ns: queueing
-            .iter()
-            .map(|times| Locks::of(analysis, times).delayed_ns)
-            .sum(),
-        span_ns: (to - from) as f64,
+        able_ns,
+        is_in_turn: able_ns - delayed_ns <= t::MOST_OF_TURNS * span_ns
+            || analysis.take_turns(&queueing),
+        span_ns,
         elsewhere_ns: elsewhere_ns(analysis, &tids, |_| true),
         for_reader_ns: elsewhere_ns(analysis, &tids, |wait| writes_to_pipe(analysis, wait)),
     })
