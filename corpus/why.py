@@ -149,15 +149,19 @@ def gain(finding, slow, fast):
     return saved / 1e9 / before, 1 - after / before
 
 
+def without(entry, finding, documents):
+    """Returns the document of the variant that lacks only the cause of this finding."""
+    if "causes" not in entry:
+        return documents["fast"]
+    return documents["second" if finding["id"] == entry["causes"][0] else "first"]
+
+
 def gains(entry, documents):
     """Returns the gain of each cause of the slow program, from the variant without that cause, in the order of the
     findings."""
-    slow, pairs = documents["slow"], []
-    for finding in slow["findings"][:2 if "causes" in entry else 1]:
-        without = "fast"
-        if "causes" in entry:
-            without = "second" if finding["id"] == entry["causes"][0] else "first"
-        pairs.append(gain(finding, slow, documents[without]))
+    slow = documents["slow"]
+    findings = slow["findings"][:2 if "causes" in entry else 1]
+    pairs = [gain(finding, slow, without(entry, finding, documents)) for finding in findings]
     return [pair for pair in pairs if pair]
 
 
@@ -176,16 +180,16 @@ def is_near(predicted, real):
     return abs(predicted - real) <= NEAR * abs(real)
 
 
-def proved(entry, slow, fast):
+def proved(entry, documents):
     """Returns the proof of the cause: (verdict, whether by a slope, saved in the trial, gain). Savings are shares of
     the slow program's time, None if unknown. Returns None if the cause was not found."""
-    cause = expected(entry, "slow")[0]
+    slow, cause = documents["slow"], expected(entry, "slow")[0]
     finding = next((one for one in slow["findings"] if one["id"] in cause), None)
     proof = finding and finding.get("proof")
     if not proof:
         return None
     tried = proof["saves_ms"]["value"] / proof["with_ms"] if proof.get("saves_ms") else None
-    return proof["verdict"], "slope" in proof, tried, gain(finding, slow, fast)
+    return proof["verdict"], "slope" in proof, tried, gain(finding, slow, without(entry, finding, documents))
 
 
 def say_what_was_proved(proofs):
@@ -276,7 +280,7 @@ def main():
             two.append(slow_right and not wrong)
         else:
             all_gains += saved
-        proof = proved(entry, documents["slow"], documents["fast"]) if options.prove else None
+        proof = proved(entry, documents) if options.prove else None
         proofs.append((entry.get("finding", "both"), proof))
         words = f"; {proof[0]}{' by a slope' * proof[1]}" if proof else ""
         words += "".join(f"; predicted to save {told:.0%}, the twin takes {real:.0%} less" for told, real in saved)
