@@ -48,18 +48,29 @@ pub(super) fn of_process(
     }
 }
 
+/// The maximum share of its time for which the busiest thread of an idle server computes: all of its threads
+/// then wait, and the one that matters is the one that would get a request.
+const CPU_OF_AN_IDLE_SERVER: f64 = 0.001;
+
 /// Returns the path of a multithreaded process that was observed for a while. Without an end of the process,
 /// it is unknown which thread mattered, so the path consists of what any of its threads did, plus the waits
-/// of the busiest one.
+/// of the busiest one of the program's own.
 pub(super) fn of_window(trace: &Trace, threads: &[ThreadTimes], pid: u32) -> CriticalPath {
     let own: Vec<&ThreadTimes> = threads.iter().filter(|times| times.pid == pid).collect();
-    let busiest = own
-        .iter()
-        .max_by(|a, b| a.on_cpu_ns.total_cmp(&b.on_cpu_ns));
-    let Some(busiest) = busiest else {
+    let of_program = |times: &&&ThreadTimes| !times.of_runtime;
+    let by_cpu = |a: &&&ThreadTimes, b: &&&ThreadTimes| a.on_cpu_ns.total_cmp(&b.on_cpu_ns);
+    let busiest = own.iter().filter(of_program).max_by(by_cpu);
+    let Some(busiest) = busiest.or_else(|| own.iter().max_by(by_cpu)) else {
         return CriticalPath::default();
     };
     let whole = own.iter().map(|times| times.ns()).fold(0.0, f64::max);
+    let listens = trace.attached.as_ref();
+    let listens = listens.is_some_and(|attached| attached.listening.contains(&pid));
+    let waits =
+        |times: &&&ThreadTimes| times.sums.get(TimeCategory::WaitingForEvents) > 0.5 * whole;
+    let is_idle = listens && busiest.on_cpu_ns < CPU_OF_AN_IDLE_SERVER * whole;
+    let waiting = own.iter().filter(of_program).find(waits);
+    let busiest = waiting.filter(|_| is_idle).unwrap_or(busiest);
     let walk = Walk {
         trace,
         threads,
@@ -345,6 +356,27 @@ mod tests {
         assert_eq!(account.wall_ns, 1000 * MS);
         let sum: u64 = account.parts.iter().map(|part| part.ns).sum();
         assert_eq!(sum, account.wall_ns);
+    }
+
+    #[test]
+    fn an_idle_server_waits_for_its_clients_and_not_for_a_timer_of_its_library() {
+        use crate::fake::{Fake, MS, ROOT};
+        let account = |listening: Vec<u32>| {
+            let mut fake = Fake::new(1000);
+            fake.trace.attached = Some(fathom_trace::Attached {
+                listening,
+                ..fathom_trace::Attached::default()
+            });
+            fake.wait_for(ROOT, "futex", None, (0, 1000, 1000), None);
+            fake.thread(ROOT, 201, 0, 1000, 0);
+            fake.wait_for(201, "clock_nanosleep", None, (0, 1000, 1000), None);
+            fake.thread(ROOT, 202, 0, 1000, 0);
+            fake.wait_for(202, "epoll_wait", Some(5), (0, 1000, 1000), None);
+            crate::diagnose(&fake.observation(&[])).account
+        };
+        let served = account(vec![ROOT]);
+        assert_eq!(served.ns(TimeCategory::WaitingForEvents), 1000 * MS);
+        assert_eq!(account(Vec::new()).ns(TimeCategory::WaitingForEvents), 0);
     }
 
     #[test]

@@ -240,8 +240,13 @@ impl<'a> WakeGraph<'a> {
         }
     }
 
+    /// Reports whether `waker` wakes only this thread, which doesn't wait for a lock, as far as stacks show it.
     fn wakes_only(&self, waker: &ThreadTimes, times: &ThreadTimes) -> bool {
-        self.only_woken.get(&waker.tid) == Some(&Some(times.tid))
+        self.only_woken.get(&waker.tid) == Some(&Some(times.tid)) && !self.waits_for_locks(times)
+    }
+
+    fn waits_for_locks(&self, times: &ThreadTimes) -> bool {
+        self.lock_waits.for_locks(&[times.tid]) >= t::SHOWN_BY_STACKS
     }
 
     /// See [`Self::serves`].
@@ -447,7 +452,7 @@ impl<'a> WakeGraph<'a> {
     /// that work, whatever signals the end of the work. A thread whose stacks show that it waits for locks
     /// doesn't wait for work.
     fn hands_out(&self, times: &ThreadTimes) -> bool {
-        if self.lock_waits.for_locks(&[times.tid]) >= t::SHOWN_BY_STACKS {
+        if self.waits_for_locks(times) {
             return false;
         }
         let mut others = self.all.iter().filter(|other| {
