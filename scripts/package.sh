@@ -73,9 +73,7 @@ build() {
         python3 -m venv "$tools"
         "$tools/bin/pip" install --quiet --disable-pip-version-check 'maturin[zig]>=1.9,<2'
     fi
-    # Nothing unwinds this program: panics abort, and without symbols a backtrace would show nothing.
-    RUSTFLAGS="${RUSTFLAGS:-} -C force-unwind-tables=no" PATH=$tools/bin:$PATH \
-        "$tools/bin/maturin" build --quiet --zig --target "$target" \
+    PATH=$tools/bin:$PATH "$tools/bin/maturin" build --quiet --zig --target "$target" \
         --compatibility manylinux2014 --out "$out"
     program=$PWD/target/$target/dist/fathom
     echo "program: $(stat -c %s "$program") bytes, $(objdump -T "$program" | grep -o 'GLIBC_[0-9.]*' |
