@@ -40,18 +40,18 @@ pub fn slope_in_rounds(rounds: &[Vec<[f64; 2]>], level: f64) -> Option<Estimate>
     let all: f64 = slopes.iter().map(|[_, weight]| weight).sum();
     let (first, last) = (slopes.first()?, slopes.last()?);
     let half_width = normal_half_width(level) * variance.sqrt();
-    if half_width >= all {
-        return Some(Estimate {
-            value: nth(&slopes, all / 2.0),
-            low: first[0],
-            high: last[0],
-            level: 1.0 - 2.0 * chance_of_one_order(rounds),
-        });
-    }
+    let (low, high, level) = match half_width < all {
+        true => (
+            nth(&slopes, (all - half_width) / 2.0),
+            nth(&slopes, (all + half_width) / 2.0),
+            level,
+        ),
+        false => (first[0], last[0], 1.0 - 2.0 * chance_of_one_order(rounds)),
+    };
     Some(Estimate {
         value: nth(&slopes, all / 2.0),
-        low: nth(&slopes, (all - half_width) / 2.0),
-        high: nth(&slopes, (all + half_width) / 2.0),
+        low,
+        high,
         level,
     })
 }

@@ -281,13 +281,10 @@ fn try_one(
         Ok(seen) => seen,
         Err(differs) => return Ok(none(ProofVerdict::Void, Some(name), differs)),
     };
+    let predicted = |took: f64| finding.saving.map(|saving| scaled(saving, took / wall));
     if let Way::Without(intervention) = way
         && time.has_others
-        && is_hopeless(
-            intervention,
-            &seen,
-            finding.saving.map(|one| scaled(one, seen.with / wall)),
-        )
+        && is_hopeless(intervention, &seen, predicted(seen.with))
     {
         let why = "a first run without it saved hardly anything".to_owned();
         return Ok(none(ProofVerdict::Undecided, Some(name), why));
@@ -336,9 +333,7 @@ fn try_one(
             let of = intervention.metric.filter(|metric| *metric == Metric::Cpu);
             let predicted = match of {
                 Some(_) => Some(of_cpu(finding)),
-                None => finding
-                    .saving
-                    .map(|saving| scaled(saving, measured.with / wall)),
+                None => predicted(measured.with),
             };
             Proof {
                 metric: of,

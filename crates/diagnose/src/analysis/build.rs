@@ -17,7 +17,6 @@ use crate::classify::Classifier;
 use crate::cpu_split::{self, CpuSplit};
 use crate::critical_path::{self, CriticalPath};
 use crate::descriptors::Descriptors;
-use crate::lock_waits::LockWaits;
 use crate::observation::Observation;
 use crate::overhead_correction::{self, Known};
 use crate::runtimes::Works;
@@ -252,6 +251,7 @@ impl<'a> Analysis<'a> {
         let unanswered = classifier.unanswered();
         let off_spent = trace.off_cpu.iter();
         let off_spent = off_spent.map(|row| classifier.row(row)).collect();
+        let lock_waits = classifier.lock_waits;
         let mut analysis = Self {
             observation,
             timed,
@@ -278,7 +278,7 @@ impl<'a> Analysis<'a> {
             small_calls: OnceLock::new(),
             routes: OnceLock::new(),
             entries: OnceLock::new(),
-            lock_waits: LockWaits::of(trace),
+            lock_waits,
         };
         analysis.untraced_io = analysis.count_untraced_io();
         analysis.extrapolation = analysis.extrapolate_calls();

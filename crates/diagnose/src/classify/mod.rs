@@ -12,6 +12,7 @@ pub(crate) use polls::PollContext;
 
 use crate::calls;
 use crate::descriptors::{self, Descriptors, WaitKind};
+use crate::lock_waits::LockWaits;
 use polls::{Asked, Ends};
 
 /// An off-CPU interval, as recorded in the trace.
@@ -110,6 +111,8 @@ pub(crate) struct Classifier<'a> {
     /// The threads that use locks as timers.
     pub timed: HashSet<u32>,
     asked: Asked<'a>,
+    /// What threads wait for in calls for locks, as far as stacks show it.
+    pub lock_waits: LockWaits,
     pub trace: &'a Trace,
 }
 
@@ -122,6 +125,7 @@ impl<'a> Classifier<'a> {
             ends: polls::ends(trace, &asked),
             timed: timers::timed_waiters(trace),
             asked,
+            lock_waits: LockWaits::of(trace),
             trace,
         }
     }

@@ -11,7 +11,6 @@ use super::waits::lock_waits;
 use crate::calls;
 use crate::classify::Classifier;
 use crate::intervals::{by_thread, woken_ns};
-use crate::lock_waits::LockWaits;
 use crate::thread_times::ThreadTimes;
 use crate::thresholds as t;
 
@@ -55,8 +54,6 @@ pub(super) struct WakeGraph<'a> {
     intervals: HashMap<u32, Vec<&'a Interval>>,
     /// See [`only_woken`].
     only_woken: HashMap<u32, Option<u32>>,
-    /// What the threads wait for, as far as stacks show it.
-    lock_waits: LockWaits,
     /// Answers of [`Self::serves`], by the thread that serves and the thread that asks: threads may wait for
     /// each other a hundred thousand times.
     serving: RefCell<HashMap<(u32, u32), bool>>,
@@ -117,7 +114,6 @@ impl<'a> WakeGraph<'a> {
             threads: threads.iter().map(|times| (times.tid, times)).collect(),
             intervals: by_thread(trace),
             only_woken: only_woken(trace),
-            lock_waits: LockWaits::of(trace),
             serving: RefCell::default(),
         })
     }
@@ -246,7 +242,7 @@ impl<'a> WakeGraph<'a> {
     }
 
     fn waits_for_locks(&self, times: &ThreadTimes) -> bool {
-        self.lock_waits.for_locks(&[times.tid]) >= t::SHOWN_BY_STACKS
+        self.classifier.lock_waits.for_locks(&[times.tid]) >= t::SHOWN_BY_STACKS
     }
 
     /// See [`Self::serves`].

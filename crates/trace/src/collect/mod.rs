@@ -423,11 +423,12 @@ impl Collector {
             voluntary_switches: Some(exit.voluntary),
             involuntary_switches: Some(exit.involuntary),
         };
+        if who.tid == who.pid {
+            self.requests.ended(who.pid);
+        }
         let process = self.process(who.pid, time);
         process.ended_ns = Some(ended);
         if who.tid == who.pid {
-            self.requests.ended(who.pid);
-            let process = self.process(who.pid, time);
             process.end = Some(accounts::end(exit.code, false));
         }
     }

@@ -56,16 +56,9 @@ impl Connections {
     }
 
     fn asked(&self) -> Option<&Arc<DescriptorKind>> {
-        let mut peers = self
-            .open
-            .iter()
-            .filter_map(|(fd, peer)| Some((fd, peer.as_ref()?)));
-        let first = peers.next()?;
-        let least = peers.fold(
-            first,
-            |least, next| if next.0 < least.0 { next } else { least },
-        );
-        Some(least.1)
+        let peers = self.open.iter();
+        let peers = peers.filter_map(|(fd, peer)| Some((fd, peer.as_ref()?)));
+        peers.min_by_key(|(fd, _)| **fd).map(|(_, peer)| peer)
     }
 }
 

@@ -63,12 +63,10 @@ pub(crate) fn timers(analysis: &Analysis<'_>) -> Option<Claim> {
         .as_ref()
         .map(|tries| format!(", between {}", tries.in_words()));
     let between = between.unwrap_or_default();
-    let of_polls = |row: &OffCpuRow, spent: TimeCategory| {
-        spent == TimeCategory::Sleeping
-            && analysis.object_of(row) == Some(&DescriptorKind::Timer)
+    let (serving, _) = analysis.off(|row| {
+        analysis.object_of(row) == Some(&DescriptorKind::Timer)
             && row.call.as_deref().is_some_and(calls::is_poll)
-    };
-    let (serving, _) = analysis.off(|row| of_polls(row, TimeCategory::Sleeping));
+    });
     let serving = match serving * 2.0 > sleep {
         true => ", while clients waited for answers",
         false => "",
