@@ -120,7 +120,7 @@ TRAPS = [
      lambda a, t: verdict(a) in ("same", "undecided")),
     ("identical commands explained", "why", {"command": P + "fast.py", "compared_with": P + "fast.py"},
      lambda a, t: abs(a["difference"]["ms"]) < 10),
-    ("a clean program", "why", {"command": P + "slow.py"}, lambda a, t: a["findings"] == [] and "No known cause" in t),
+    ("a clean program", "why", {"command": P + "slow.py"}, lambda a, t: a["findings"] == [] and "no known cause" in t),
     ("an unknown word", "explain", {"word": "flux-capacity"}, lambda a, t: not a["known"]),
     ("an unknown label", "compare", {"base": "before", "head": "yesterday"}, None),
     ("a program that fails", "bench", {"commands": [P + "fails.py"]}, None),

@@ -20,7 +20,7 @@ pub fn bench_sentences(record: &BenchRecord) -> Vec<String> {
     answers.into_iter().map(in_one).collect()
 }
 
-/// Returns a line about where the time goes, for a program without findings: `No known cause; 96 % in main`.
+/// Returns a line about where the time goes, for a program without findings: `96 % in main; no known cause`.
 pub fn explain_sentence(explanation: &Explanation) -> String {
     why::verdict(explanation)
 }

@@ -307,7 +307,7 @@ fn places_are_whole_at_every_width() {
             assert!(lines.contains(name), "{width}: {name}\n{text}");
         }
     }
-    let headline = "No known cause; 61 % in Regex::from_str <- environment::parse_line (env.rs:41)";
+    let headline = "61 % in Regex::from_str <- environment::parse_line (env.rs:41); no known cause";
     assert!(at(80).contains(headline), "{}", at(80));
 }
 
@@ -328,10 +328,10 @@ fn garbage_collection_is_added_up_and_says_what_changes_it() {
     explanation.timed.peak_memory.value = 58.0 * 1024.0 * 1024.0;
     let text = print(&explanation).replace('\n', " ");
     let headline =
-        "No known cause; 61 % in garbage collection of a process of 58.0 MiB, changed by -Xmx";
+        "61 % in garbage collection of a process of 58.0 MiB, changed by -Xmx; no known cause";
     assert!(text.contains(headline), "{text}");
     explanation.whereabouts[0].share = 0.62;
-    assert!(print(&explanation).contains("No known cause; 62 % in Regex::from_str"));
+    assert!(print(&explanation).contains("62 % in Regex::from_str"));
 }
 
 #[test]

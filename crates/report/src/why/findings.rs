@@ -21,9 +21,8 @@ const IN_BRIEF: usize = 5;
 const ITEMS: usize = 5;
 /// Indentation of a finding's text.
 const INDENT: usize = 3;
-/// The maximum number of lines of evidence and change, for the first finding and for each other one. With the
-/// headlines this makes 20 lines of a screen, and 4 more for each further finding. The first matters most to
-/// users.
+/// The number of lines that whole sentences of evidence and change may fill, for the first finding and for
+/// each other one. With the headlines this makes about 20 lines of a screen. The first matters most to users.
 const LINES_OF_FIRST: usize = 6;
 const LINES_OF_OTHERS: usize = 3;
 /// The label of the place in the code.
@@ -139,17 +138,18 @@ pub(super) fn place(finding: &Finding) -> Option<String> {
     (!place.is_empty()).then(|| place.join(" "))
 }
 
-/// Writes evidence and change in at most `lines` lines.
+/// Writes evidence and change in about `lines` lines: sentences aren't cut.
 fn body(page: &mut Page, finding: &Finding, lines: usize) {
     let width = page.width().saturating_sub(INDENT);
-    let statement = wrap(&page.clean(&finding.statement), width);
+    let statement = page.clean(&finding.statement);
     let place = place(finding).map_or_else(Vec::new, |place| {
         wrap(&format!("{AT}{}", page.clean(&place)), width)
     });
     let proof = proof::line(finding);
-    let change = wrap(&format!("{CHANGE}{}", page.clean(&finding.advice)), width);
-    let (of_statement, of_change) = divided(statement.len(), change.len(), lines);
-    for line in cut(page, &statement, of_statement, width) {
+    let change = format!("{CHANGE}{}", page.clean(&finding.advice));
+    let lines_of = |text: &str| wrap(text, width).len();
+    let (of_statement, of_change) = divided(lines_of(&statement), lines_of(&change), lines);
+    for line in sentences(&statement, width, of_statement) {
         page.push(Line::new().pad_to(INDENT).add(Tone::Plain, line));
     }
     for line in place {
@@ -158,7 +158,7 @@ fn body(page: &mut Page, finding: &Finding, lines: usize) {
     if let Some((tone, line)) = proof {
         page.prose(INDENT, tone, &page.clean(&line));
     }
-    for (index, line) in cut(page, &change, of_change, width).into_iter().enumerate() {
+    for (index, line) in sentences(&change, width, of_change).into_iter().enumerate() {
         let start = Line::new().pad_to(INDENT);
         page.push(match line.strip_prefix(CHANGE).filter(|_| index == 0) {
             Some(rest) => start.add(Tone::Good, CHANGE).add(Tone::Plain, rest),
@@ -174,19 +174,40 @@ fn divided(first: usize, second: usize, lines: usize) -> (usize, usize) {
     (of_first, second.min(lines - of_first))
 }
 
-/// Returns at most the first `most` lines; if some are omitted, the last one is marked.
-fn cut(page: &Page, lines: &[String], most: usize, width: usize) -> Vec<String> {
-    let mut shown: Vec<String> = lines.iter().take(most).cloned().collect();
-    if let (true, Some(last)) = (lines.len() > most, shown.last_mut()) {
-        let more = lines.get(most).map_or("", String::as_str);
-        *last = page.begin(&format!("{last} {more}"), width);
+/// Wraps as many whole sentences of a text as fit into `most` lines, but at least the first one.
+fn sentences(text: &str, width: usize, most: usize) -> Vec<String> {
+    let is_end = |at: usize| {
+        let next = text[at + 2..].chars().next();
+        next.is_some_and(|next| next.is_uppercase() || next == '`')
+    };
+    let ends = text.match_indices(". ").map(|(at, _)| at);
+    let ends = ends.filter(|at| is_end(*at)).map(|at| at + 1);
+    let mut shown = Vec::new();
+    for end in ends.chain([text.len()]) {
+        let lines = wrap(&text[..end], width);
+        if lines.len() > most && !shown.is_empty() {
+            break;
+        }
+        shown = lines;
     }
     shown
 }
 
 #[cfg(test)]
 mod tests {
-    use super::divided;
+    use super::{divided, sentences};
+
+    #[test]
+    fn sentences_are_whole() {
+        let text = "It took 1.5 ms. `b` is next. No end";
+        assert_eq!(
+            sentences(text, 15, 9),
+            ["It took 1.5 ms.", "`b` is next. No", "end"]
+        );
+        assert_eq!(sentences(text, 15, 2), ["It took 1.5 ms.", "`b` is next."]);
+        assert_eq!(sentences(text, 8, 1), ["It took", "1.5 ms."]);
+        assert_eq!(sentences("Takes e.g. one", 8, 1), ["Takes", "e.g. one"]);
+    }
 
     #[test]
     fn lines_that_one_text_leaves_are_the_others() {

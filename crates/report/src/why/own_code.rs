@@ -4,11 +4,12 @@ use fathom_model::{Explanation, FunctionShare, OwnCode, TimeCategory};
 
 use super::code_name::{file_name, has_file, shortened};
 use super::quote::share_text;
+use super::words;
 use crate::columns;
 use crate::line::{Line, Page, Tone};
 use crate::text::JOIN;
 
-/// The share of the wall time below which own code is not split.
+/// The share of the command's own part of the wall time below which own code is not split.
 const LEAST_SHARE: f64 = 0.2;
 /// The minimum number of samples.
 pub(super) const LEAST_SAMPLES: u64 = 40;
@@ -22,7 +23,7 @@ const NAMED: usize = 4;
 pub(super) fn in_a_sentence(explanation: &Explanation) -> Option<String> {
     let own = explanation.own_code.as_ref()?;
     let part = explanation.account.share(TimeCategory::UserCode);
-    (part >= LEAST_SHARE).then(|| named(own, part))?
+    (part >= LEAST_SHARE * words::own_part(&explanation.account)).then(|| named(own, part))?
 }
 
 /// Returns the functions with the largest shares of own code; own code has the share `part` of the whole.

@@ -13,7 +13,7 @@ use super::words::{self, Kind};
 const SHORT: f64 = 0.25;
 /// A function with this share of the command's own part does nearly all of the work.
 const MOST: f64 = 0.6;
-/// A function with this share of the time is named, with its share.
+/// A function with this share of the command's own part of the time is named, with its share.
 const NAMED: f64 = 0.2;
 
 /// The input of a verdict.
@@ -50,24 +50,25 @@ pub(crate) fn verdict(explanation: &Explanation) -> String {
     let place = whereabouts::headline(explanation).filter(|_| !says_more);
     place.map_or_else(
         || in_a_line(facts),
-        |place| format!("No known cause; {place}"),
+        |place| {
+            format!(
+                "{place}; no known cause{}",
+                beside_others(&explanation.account)
+            )
+        },
     )
 }
 
 /// Returns a caveat if one of the program's own functions takes most of the time: what the processor does in
 /// it isn't observed.
 pub(super) fn not_seen(explanation: &Explanation) -> Option<&'static str> {
-    let others = [TimeCategory::Ready, TimeCategory::Stolen];
-    let others: f64 = others
-        .into_iter()
-        .map(|it| explanation.account.share(it))
-        .sum();
+    let own_part = words::own_part(&explanation.account);
     let mut rows = whereabouts::shown(explanation);
     let row = rows
         .next()
         .filter(|row| row.role.is_none() && row.group.is_none())?;
     let is_own = row.kind == TimeCategory::UserCode && row.place.source_file.is_some();
-    (is_own && row.share >= MOST * (1.0 - others)).then_some(
+    (is_own && row.share >= MOST * own_part).then_some(
         "It is not known whether the program computes there or waits for memory: Fathom doesn't read the \
          processor's counters.",
     )
@@ -86,18 +87,16 @@ fn in_a_line(facts: Facts<'_>) -> String {
         let parts = parts.filter(|part| words::kind(*part) == kind);
         parts.map(|part| account.share(part)).sum()
     };
-    let kinds = [
-        Kind::Own,
-        Kind::Kernel,
-        Kind::Waiting,
-        Kind::Starved,
-        Kind::Unknown,
-    ];
+    let kinds = [Kind::Own, Kind::Kernel, Kind::Waiting, Kind::Unknown];
     let most = kinds.into_iter().max_by(|a, b| of(*a).total_cmp(&of(*b)));
     let most = most.unwrap_or(Kind::Unknown);
     let share = share_text(of(most));
-    match most {
-        Kind::Own => compute_bound(of(most), facts.code, facts.place),
+    let line = match most {
+        _ if of(Kind::Starved) > 0.0 && of(most) < words::LEAST_OWN_PART => {
+            let share = share_text(of(Kind::Starved));
+            return format!("Waiting for a CPU: {share}; other programs were using the CPUs");
+        }
+        Kind::Own => compute_bound(of(most), facts),
         Kind::Kernel => {
             let (part, ns) = largest(account, most);
             let part = in_kernel(part);
@@ -117,8 +116,19 @@ fn in_a_line(facts: Facts<'_>) -> String {
             let share = share_text(ns as f64 / account.wall_ns.max(1) as f64);
             format!("{}: {share}", capitalized(words::name(part)))
         }
-        Kind::Starved => format!("Waiting for a CPU: {share}; other programs were using the CPUs"),
-        Kind::Unknown => format!("The time can't be attributed: {share} is unaccounted"),
+        Kind::Unknown | Kind::Starved => {
+            format!("The time can't be attributed: {share} is unaccounted")
+        }
+    };
+    line + &beside_others(account)
+}
+
+/// Returns what to add to a line about the command's own part if other programs had more of the time.
+fn beside_others(account: &TimeAccount) -> String {
+    let others = 1.0 - words::own_part(account);
+    match others > 0.5 {
+        true => format!("; it waited for a CPU for another {}", share_text(others)),
+        false => String::new(),
     }
 }
 
@@ -131,16 +141,16 @@ fn short(facts: Facts<'_>) -> Option<String> {
     })
 }
 
-fn compute_bound(own: f64, code: Option<&OwnCode>, place: Option<&(f64, String)>) -> String {
-    let known = code.filter(|code| code.samples >= LEAST_SAMPLES);
+fn compute_bound(own: f64, facts: Facts<'_>) -> String {
+    let known = facts.code.filter(|code| code.samples >= LEAST_SAMPLES);
     let function = || {
         let first = known.and_then(|code| code.functions.first())?;
         Some((own * first.share, name(first)))
     };
-    let Some((of_first, name)) = place.cloned().or_else(function) else {
+    let Some((of_first, name)) = facts.place.cloned().or_else(function) else {
         return format!("Compute-bound: {} in its own code", share_text(own));
     };
-    match of_first >= NAMED {
+    match of_first >= NAMED * words::own_part(facts.account) {
         true => format!("Compute-bound: {} in {name}", share_text(of_first)),
         false => format!(
             "Compute-bound: {} in its own code, the largest share in {name} ({})",
@@ -185,17 +195,17 @@ mod tests {
     const SECOND: u64 = 1_000_000_000;
 
     /// Returns the verdict on an account of one second.
-    fn of(parts: &[(Part, f64)], change: impl FnOnce(&mut Facts<'_>)) -> String {
+    fn of<'a>(parts: &[(Part, f64)], change: impl FnOnce(&mut Facts<'a>)) -> String {
         let parts = parts.iter().map(|&(spent, share)| AccountPart {
             spent,
             ns: (share * SECOND as f64) as u64,
         });
-        let account = TimeAccount {
+        let account: &'a TimeAccount = Box::leak(Box::new(TimeAccount {
             wall_ns: SECOND,
             parts: parts.collect(),
-        };
+        }));
         let mut facts = Facts {
-            account: &account,
+            account,
             code: None,
             place: None,
             wall: 1.0,
@@ -226,22 +236,25 @@ mod tests {
     #[test]
     fn a_program_that_computes_is_named_for_its_function_where_one_is_known() {
         let parts = [(Part::UserCode, 0.9), (Part::PageFaults, 0.1)];
-        let with = |code: &OwnCode| compute_bound(0.9, Some(code), None);
-        assert_eq!(
-            with(&code(500, &[0.8])),
-            "Compute-bound: 72 % in deflate_slow"
-        );
+        let codes = [
+            (500, &[0.8][..]),
+            (500, &[0.1, 0.08]),
+            (9, &[0.8]),
+            (500, &[0.2]),
+        ];
+        let codes = codes.map(|(samples, shares)| code(samples, shares));
+        let with = |index: usize| of(&parts, |facts| facts.code = Some(&codes[index]));
+        assert_eq!(with(0), "Compute-bound: 72 % in deflate_slow");
         let spread =
             "Compute-bound: 90 % in its own code, the largest share in deflate_slow (9.0 %)";
-        assert_eq!(with(&code(500, &[0.1, 0.08])), spread);
-        assert_eq!(
-            with(&code(9, &[0.8])),
-            "Compute-bound: 90 % in its own code"
-        );
+        assert_eq!(with(1), spread);
+        assert_eq!(with(2), "Compute-bound: 90 % in its own code");
         assert_eq!(of(&parts, |_| ()), "Compute-bound: 90 % in its own code");
         let row = (0.3, "mean (stats.py:28) <- report (stats.py:40)".to_owned());
         assert_eq!(
-            compute_bound(0.9, Some(&code(500, &[0.2])), Some(&row)),
+            of(&parts, |facts| {
+                (facts.code, facts.place) = (Some(&codes[3]), Some(&row));
+            }),
             "Compute-bound: 30 % in mean (stats.py:28) <- report (stats.py:40)",
             "a place in the program's code says more than a function of its interpreter"
         );
@@ -285,6 +298,11 @@ mod tests {
         );
         let waits = [(Part::WaitingForInput, 0.5), (Part::Ready, 0.3)];
         assert_eq!(of(&waits, |_| ()), "Waiting for input: 50 %");
+        let beside_others = [(Part::Ready, 0.8), (Part::UserCode, 0.15)];
+        assert_eq!(
+            of(&beside_others, |_| ()),
+            "Compute-bound: 15 % in its own code; it waited for a CPU for another 80 %"
+        );
         let starved = "Waiting for a CPU: 70 %; other programs were using the CPUs";
         assert_eq!(of(&[(Part::Ready, 0.7)], |_| ()), starved);
         assert_eq!(

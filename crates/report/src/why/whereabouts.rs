@@ -13,13 +13,10 @@ use crate::text::wrap;
 
 /// The maximum number of rows on a screen.
 const ROWS: usize = 5;
-/// The share of the wall time below which a row is only in the JSON and on the page.
+/// The share of the command's own part of the wall time below which a row is only in the JSON and on the page.
 const MATTERS: f64 = 0.05;
-/// The share from which on a row is the answer if there is no finding.
+/// The share of that part from which on a row is the answer if there is no finding.
 const STANDS_OUT: f64 = 0.2;
-/// The minimum value used for the command's own part of the wall time: if it is smaller, there are too few
-/// samples.
-const OWN_PART: f64 = 0.25;
 /// Width of a share.
 const SHARE: usize = 6;
 /// The minimum width next to what the time was spent on; if there is less, the rest is written below.
@@ -29,8 +26,9 @@ const INDENT: usize = 4;
 
 /// Returns the rows to show: those that matter and say more than the bar.
 pub(super) fn shown(explanation: &Explanation) -> impl Iterator<Item = &WhereRow> {
+    let least = MATTERS * words::own_part(&explanation.account);
     let rows = explanation.whereabouts.iter();
-    rows.filter(|row| row.share >= MATTERS && says_more(row))
+    rows.filter(move |row| row.share >= least && says_more(row))
         .take(ROWS)
 }
 
@@ -150,16 +148,10 @@ fn without_folders(path: &str, width: usize) -> String {
 /// <- main`.
 pub(super) fn headline(explanation: &Explanation) -> Option<String> {
     let row = shown(explanation).next()?;
+    let least = STANDS_OUT * words::own_part(&explanation.account);
     if let Some((share, words)) = of_runtime(explanation).filter(|(share, _)| *share >= row.share) {
-        return (share >= STANDS_OUT).then(|| format!("{} in {words}", share_text(share)));
+        return (share >= least).then(|| format!("{} in {words}", share_text(share)));
     }
-    // The share is relative to the time in which no other program had the CPUs.
-    let others = [TimeCategory::Ready, TimeCategory::Stolen];
-    let others: f64 = others
-        .into_iter()
-        .map(|part| explanation.account.share(part))
-        .sum();
-    let least = STANDS_OUT * (1.0 - others).max(OWN_PART);
     let words = in_a_sentence(row).filter(|_| row.share >= least)?;
     Some(format!("{} in {words}", share_text(row.share)))
 }

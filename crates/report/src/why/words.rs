@@ -1,6 +1,6 @@
 //! Names of the parts of an account.
 
-use fathom_model::TimeCategory;
+use fathom_model::{TimeAccount, TimeCategory};
 
 use crate::line::Tone;
 
@@ -41,6 +41,9 @@ impl Kind {
     }
 }
 
+/// The smallest part of the wall time that tells anything about the command.
+pub(super) const LEAST_OWN_PART: f64 = 0.02;
+
 /// Returns the kind of a part.
 pub(super) fn kind(spent: TimeCategory) -> Kind {
     match spent {
@@ -68,6 +71,15 @@ pub(super) fn kind(spent: TimeCategory) -> Kind {
         TimeCategory::Ready | TimeCategory::Throttled | TimeCategory::Stolen => Kind::Starved,
         TimeCategory::Unaccounted => Kind::Unknown,
     }
+}
+
+/// Returns the command's own part of the wall time: what remains without the waits for a CPU. Shares are judged
+/// relative to it, so that other programs don't change the answer. At least [`LEAST_OWN_PART`].
+pub(super) fn own_part(account: &TimeAccount) -> f64 {
+    let parts = TimeCategory::ALL.into_iter();
+    let parts = parts.filter(|part| kind(*part) == Kind::Starved);
+    let starved: f64 = parts.map(|part| account.share(part)).sum();
+    (1.0 - starved).max(LEAST_OWN_PART)
 }
 
 /// Returns the name of a part on its own; at most 34 columns.
