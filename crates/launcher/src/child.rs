@@ -42,63 +42,48 @@ pub(crate) extern "C" fn child(what: usize) -> ! {
             (&raw const (*stage).job, &raw mut (*stage).answer)
         };
         call3(number::SETPGID, 0, 0, 0);
-        if (*job).cpu_mask != 0 {
-            let pinned = call3(
-                number::SCHED_SETAFFINITY,
-                0,
-                (*job).cpu_mask_length as usize,
-                (*job).cpu_mask as usize,
-            );
-            if pinned < 0 {
-                (*answer).failed_step = step::PIN;
-                (*answer).error = -pinned as i32;
-                call3(number::EXIT, 127, 0, 0);
+        let (failed_step, error) = match prepare(&*job) {
+            Ok(()) => {
+                if (*shared).control.wants_cpu != 0 {
+                    let path = c"/proc/thread-self/schedstat".as_ptr() as usize;
+                    read_and_close(open(AT_FDCWD, path, 0), &mut (*answer).before_exec);
+                }
+                (*answer).exec_ns = system::now();
+                let [path, argv, envp] =
+                    [(*job).path, (*job).argv, (*job).envp].map(|at| at as usize);
+                (step::EXEC, call3(number::EXECVE, path, argv, envp))
             }
-        }
-        if (*job).groups != 0 {
-            let moved = mounts::move_to((*job).groups as usize);
-            if moved < 0 {
-                (*answer).failed_step = step::GROUP;
-                (*answer).error = -moved as i32;
-                call3(number::EXIT, 127, 0, 0);
-            }
-        }
-        if (*job).mounts != 0 {
-            let mounted = mounts::make((*job).mounts as usize);
-            if mounted < 0 {
-                (*answer).failed_step = step::MOUNT;
-                (*answer).error = -mounted as i32;
-                call3(number::EXIT, 127, 0, 0);
-            }
-        }
-        if (*job).filter != 0 {
-            let filtered = filter(&*job);
-            if filtered < 0 {
-                (*answer).failed_step = step::FILTER;
-                (*answer).error = -filtered as i32;
-                call3(number::EXIT, 127, 0, 0);
-            }
-        }
-        if (*shared).control.wants_cpu != 0 {
-            let own = open(
-                AT_FDCWD,
-                c"/proc/thread-self/schedstat".as_ptr() as usize,
-                0,
-            );
-            read_and_close(own, &mut (*answer).before_exec);
-        }
-        (*answer).exec_ns = system::now();
-        let failed = call3(
-            number::EXECVE,
-            (*job).path as usize,
-            (*job).argv as usize,
-            (*job).envp as usize,
-        );
-        (*answer).failed_step = step::EXEC;
-        (*answer).error = -failed as i32;
-        call3(number::EXIT, 127, 0, 0);
+            Err(failed) => failed,
+        };
+        (*answer).failed_step = failed_step;
+        (*answer).error = -error as i32;
     }
     system::exit(127)
+}
+
+/// Makes the steps before the program that the job requests. Returns the step that failed, and its error.
+fn prepare(job: &Job) -> Result<(), (u32, isize)> {
+    let tried = |step, result: isize| match result {
+        ..0 => Err((step, result)),
+        _ => Ok(()),
+    };
+    if job.cpu_mask != 0 {
+        let (length, mask) = (job.cpu_mask_length as usize, job.cpu_mask as usize);
+        // SAFETY: our parent has put the mask there.
+        tried(step::PIN, unsafe {
+            call3(number::SCHED_SETAFFINITY, 0, length, mask)
+        })?;
+    }
+    if job.groups != 0 {
+        tried(step::GROUP, mounts::move_to(job.groups as usize))?;
+    }
+    if job.mounts != 0 {
+        tried(step::MOUNT, mounts::make(job.mounts as usize))?;
+    }
+    if job.filter != 0 {
+        tried(step::FILTER, filter(job))?;
+    }
+    Ok(())
 }
 
 /// `struct sock_fprog`.

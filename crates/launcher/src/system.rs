@@ -15,7 +15,6 @@ pub(crate) mod number {
     pub(crate) const SENDMSG: usize = 46;
     pub(crate) const CLONE: usize = 56;
     pub(crate) const EXECVE: usize = 59;
-    pub(crate) const EXIT: usize = 60;
     pub(crate) const WAIT4: usize = 61;
     pub(crate) const KILL: usize = 62;
     pub(crate) const FCNTL: usize = 72;
@@ -71,7 +70,6 @@ pub(crate) mod number {
     pub(crate) const PREAD64: usize = 67;
     pub(crate) const PWRITE64: usize = 68;
     pub(crate) const PPOLL: usize = 73;
-    pub(crate) const EXIT: usize = 93;
     pub(crate) const EXIT_GROUP: usize = 94;
     pub(crate) const WAITID: usize = 95;
     pub(crate) const UNSHARE: usize = 97;
