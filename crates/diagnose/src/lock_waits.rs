@@ -89,6 +89,11 @@ impl LockWaits {
     }
 }
 
+/// Returns whether a wait with these frames, innermost first, is for a lock that the program takes.
+pub(crate) fn is_for_lock<'a>(frames: impl Iterator<Item = &'a Frame>) -> bool {
+    awaited(frames) == Some(Awaited::Lock)
+}
+
 /// Returns what a wait with these frames, innermost first, is for; `None` if no frame shows it.
 fn awaited<'a>(frames: impl Iterator<Item = &'a Frame>) -> Option<Awaited> {
     let mut in_condition = false;

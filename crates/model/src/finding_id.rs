@@ -69,6 +69,8 @@ finding_ids! {
     KernelBound = "kernel-bound" in [KernelIo, KernelFiles, KernelMemory, KernelProcesses, KernelWaiting, KernelOther,
         PageFaults, KernelOutside, Kernel]:
         "One call dominates the time, and no other finding fits.",
+    LibraryWork = "library-work" in [UserCode]:
+        "The program mostly does one kind of library work that it could avoid, such as exceptions, copies or reflection.",
     LineBufferedOutput = "line-buffered-output" in [KernelIo]:
         "Output that goes to a file or pipe is written line by line.",
     LockContention = "lock-contention" in [Locks]:

@@ -1,6 +1,6 @@
 //! Attributes own code on the critical path to functions.
 
-use fathom_model::TimeCategory;
+use fathom_model::{CodePlace, TimeCategory};
 use fathom_trace::{Activity, FunctionRow};
 
 use super::Analysis;
@@ -38,6 +38,26 @@ impl Analysis<'_> {
         names
             .map(|name| name.is_some_and(|name| purpose.is_named(name)))
             .collect()
+    }
+
+    /// Returns the place of a frame of the trace's stacks.
+    pub(crate) fn place_of_frame(&self, number: u32) -> Option<CodePlace> {
+        let frames = &self.trace.stacks.as_ref()?.tree.frames;
+        let frame = frames.get(number as usize)?;
+        Some(CodePlace {
+            function: frame.function.clone(),
+            source_file: frame.source_file.clone(),
+            line: frame.line.filter(|line| *line > 0),
+            binary: (!frame.binary.is_empty()).then(|| frame.binary.clone()),
+            offset: frame.offset,
+            after: frame.after.clone(),
+            symbols_in: None,
+        })
+    }
+
+    /// Returns the place in the program's own code that is nearest to a row of the trace's stacks.
+    pub(crate) fn own_place(&self, row: usize) -> Option<CodePlace> {
+        self.place_of_frame(self.routes().own_caller(row)?)
     }
 
     /// Returns how long samples found a thread in its own code in the traced run; `None` without samples.

@@ -356,20 +356,25 @@ impl<'a> Asked<'a> {
     }
 }
 
-/// Returns the descriptors on which calls with matching names read at least as often as they wrote.
+/// Returns the descriptors on which calls with matching names read at least as often as they wrote. For each
+/// connection, one message needs no answer: with it, the client takes its leave.
 fn answered(trace: &Trace, fits: impl Fn(&str) -> bool) -> HashSet<(u32, i32)> {
-    let mut moved: HashMap<(u32, i32), (u64, u64)> = HashMap::new();
+    let mut moved: HashMap<(u32, i32), (u64, u64, u64)> = HashMap::new();
     for row in trace.syscalls.iter().filter(|row| fits(&row.name)) {
         let Some(fd) = row.fd else { continue };
-        let (sent, read) = moved.entry((row.pid, fd)).or_default();
+        let (sent, read, made) = moved.entry((row.pid, fd)).or_default();
         let calls = row.calls.saturating_sub(row.errors);
-        match is_read(&row.name) {
-            true => *read += calls,
-            false if is_write(&row.name) => *sent += calls,
-            false => {}
+        match row.name.as_str() {
+            "connect" => *made += row.calls,
+            name if is_read(name) => *read += calls,
+            name if is_write(name) => *sent += calls,
+            _ => {}
         }
     }
-    moved.retain(|_, (sent, read)| *sent > 0 && *read >= *sent);
+    moved.retain(|_, (sent, read, made)| {
+        let leaves = if *read > *made { *made } else { 0 };
+        *sent > 0 && *read + leaves >= *sent
+    });
     moved.into_keys().collect()
 }
 

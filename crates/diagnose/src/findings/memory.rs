@@ -2,7 +2,9 @@
 
 use fathom_model::{FindingId as Id, TimeCategory as Part};
 
-use super::declaration::{Declaration, EffectOf, Mechanism, USUAL, a_third, shows, shows_above};
+use super::declaration::{
+    Declaration, EffectOf, Mechanism, USUAL, a_third, one_in, shows, shows_above,
+};
 use crate::calls;
 use crate::mechanisms::{again, per_item, touch};
 use crate::thresholds as t;
@@ -41,6 +43,8 @@ pub(super) const ALL: &[Declaration] = &[
             a_third(Id::ThreadSpawning),
             // The memory may be for data that is read again.
             a_third(Id::Rereading),
+            // Exceptions and copies take memory.
+            one_in(2, Id::LibraryWork),
         ]),
         variants: &[
             shows(per_item::memory::given_back),
@@ -60,6 +64,12 @@ pub(super) const ALL: &[Declaration] = &[
             shows(per_item::clocks::clock_calls),
             shows_above(CLOCK_READS_SHARE, per_item::clocks::clock_reads),
         ],
+        ..USUAL
+    },
+    Declaration {
+        id: Id::LibraryWork,
+        mechanism: Mechanism::PerItem,
+        variants: &[shows(per_item::library_work::library_work)],
         ..USUAL
     },
     Declaration {

@@ -180,6 +180,7 @@ mod tests {
         (
             FindingId::LockContention,
             &[
+                "and no thread released them",
                 "goroutines waited",
                 "its holder was asleep",
                 "threads waited",

@@ -26,6 +26,7 @@ pub(super) const ALL: &[Declaration] = &[
             a_third(Id::ThreadSpawning),
         ]),
         variants: &[
+            shows(contend::dead::find),
             shows(contend::tasks::find),
             shows(contend::asleep::find),
             shows(contend::queueing::find),

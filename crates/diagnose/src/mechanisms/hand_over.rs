@@ -82,22 +82,104 @@ pub(crate) fn hand_overs(analysis: &Analysis<'_>) -> Option<Claim> {
     // work would disappear.
     let turns = small.then(|| all_but_work_ns(analysis, &partners, hands_over));
     let cost = sure.max(turns.unwrap_or(0.0));
+    let on_files = on_files(analysis, &threads);
     let statement = format!(
-        "{} threads waited for each other {} times, once every {}; the hand-overs take about {}.",
+        "{} threads waited for each other {} times, once every {}{}; the hand-overs take about {}.",
         threads.len(),
         count(waits),
         time(per_wait),
+        on_files
+            .as_ref()
+            .map_or_else(String::new, OnFiles::in_words),
         analysis.time_and_share(cost),
     );
-    Some(
-        Claim::new(FindingId::WakeupStorm, analysis, cost, statement)
-            .evidence("waits", waits, "calls")
-            .evidence("CPU time per wait", per_wait, "ns")
-            .evidence("threads", threads.len(), "threads")
-            .weighing(sure)
-            .advice("Hand over more at a time: send batches through the queue or pipe, or do both steps in one thread.")
-            .likely(),
-    )
+    let claim = Claim::new(FindingId::WakeupStorm, analysis, cost, statement)
+        .evidence("waits", waits, "calls")
+        .evidence("CPU time per wait", per_wait, "ns")
+        .evidence("threads", threads.len(), "threads")
+        .weighing(sure)
+        .likely();
+    Some(match on_files {
+        Some(on_files) => claim
+            .evidence("calls on files that were handed over", on_files.calls, "calls")
+            .pid(on_files.pid)
+            .on(None, on_files.file.map(|file| file.name.to_string()))
+            .advice(
+                "Read each file once and keep its content. Where a call on a file is needed, make it in the thread \
+                 that needs it, or hand over whole files.",
+            ),
+        None => claim.advice(
+            "Hand over more at a time: send batches through the queue or pipe, or do both steps in one thread.",
+        ),
+    })
+}
+
+/// The part of the calls of threads that get work from an event loop above which their work is these calls.
+const NEARLY_ALL: f64 = 0.8;
+
+/// Calls on files that an event loop lets other threads make.
+struct OnFiles<'a> {
+    pid: u32,
+    calls: u64,
+    /// The file that was opened most often, if it was for most of these calls.
+    file: Option<&'a FileRow>,
+}
+
+impl OnFiles<'_> {
+    fn in_words(&self) -> String {
+        let file = self.file.map_or_else(String::new, |file| {
+            let name = file.name.text();
+            format!(
+                ", mostly on `{}`, opened {} times",
+                file_name(&name),
+                count(file.opens)
+            )
+        });
+        format!(
+            ", because an event loop hands calls on files to other threads ({}{file})",
+            count(self.calls)
+        )
+    }
+}
+
+/// Returns the calls on files that these threads make for the one that polls, if they do nothing else.
+fn on_files<'a>(
+    analysis: &Analysis<'a>,
+    threads: &BTreeMap<u32, (u64, f64)>,
+) -> Option<OnFiles<'a>> {
+    let polls = |tid: &u32| {
+        let polls = analysis.rows_of(*tid);
+        let polls = polls.filter(|row| calls::is_poll(&row.name));
+        polls.map(|row| row.calls).sum::<u64>()
+    };
+    let giver = threads.keys().max_by_key(|tid| polls(tid));
+    let giver = *giver.filter(|tid| polls(tid) > 0)?;
+    let pid = analysis.thread(giver)?.pid;
+    let signals = |row: &SyscallRow| {
+        let kind = |fd| analysis.descriptors.waited_for(row.pid, fd);
+        let is_signal = |fd| matches!(kind(fd), WaitKind::Pipe | WaitKind::Events);
+        calls::is_lock(&row.name) || row.fd.is_some_and(is_signal)
+    };
+    let workers = threads.keys().filter(|tid| **tid != giver);
+    let work = workers.flat_map(|tid| analysis.rows_of(*tid));
+    let work: Vec<_> = work.filter(|row| !signals(row)).collect();
+    let all: u64 = work.iter().map(|row| row.calls).sum();
+    let is_socket = |row: &SyscallRow| {
+        let kind = |fd| analysis.descriptors.waited_for(row.pid, fd);
+        row.fd.is_some_and(|fd| kind(fd) == WaitKind::Socket)
+    };
+    let is_on_file = |row: &&&SyscallRow| {
+        calls::is_on_files(&row.name) || calls::moves_bytes(&row.name) && !is_socket(row)
+    };
+    let calls: u64 = work.iter().filter(is_on_file).map(|row| row.calls).sum();
+    if calls < t::MANY_WAKEUPS / 4 || (calls as f64) < NEARLY_ALL * all as f64 {
+        return None;
+    }
+    let files = || analysis.trace.files.iter().filter(|file| file.pid == pid);
+    let opens: u64 = files().map(|file| file.opens).sum();
+    let most = files().max_by_key(|file| file.opens);
+    let file = most.filter(|file| 2 * file.opens > opens);
+    Some(OnFiles { pid, calls, file })
 }
 
 /// Returns the time in which at least two of these threads are alive, minus what they compute outside of the
@@ -247,6 +329,24 @@ mod tests {
         let storm = "wakeup-storm";
         assert_eq!(loops([Some(101), Some(ROOT)]).ids(), ["wakeup-storm"]);
         assert!(!loops([None, Some(7)]).ids().contains(&storm));
+    }
+
+    #[test]
+    fn a_pool_that_only_makes_an_event_loops_calls_on_files_is_named_as_that() {
+        let statement = |calls: u64| {
+            let mut fake = pair(30_000, 20);
+            fake.calls("epoll_wait", Some(8), 30_000, 0, 500);
+            fake.calls_of(101, "openat", None, 10_000, 0, 2_000);
+            fake.calls_of(101, "ioctl", None, calls, 0, 300);
+            fake.file("/srv/index.html", 10_000, 10_000, 160_000, 0);
+            fake.findings().remove(0)
+        };
+        let found = statement(0);
+        assert_eq!(found.id, fathom_model::FindingId::WakeupStorm);
+        let words = "hands calls on files to other threads (10,000, mostly on `index.html`, opened 10,000 times)";
+        assert!(found.statement.contains(words), "{}", found.statement);
+        assert!(found.advice.starts_with("Read each file once"));
+        assert!(!statement(9_000).statement.contains("event loop"));
     }
 
     #[test]

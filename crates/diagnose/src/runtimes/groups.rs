@@ -25,6 +25,24 @@ struct Group {
     /// Parts of the paths of their sources, for languages in which functions have everyday names.
     #[serde(default)]
     sources: Vec<String>,
+    avoidable: Option<Avoidable>,
+}
+
+/// Why much of a kind of work can be avoided.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Avoidable {
+    /// The share of the wall time that well-made programs don't reach.
+    pub share: f64,
+    /// What the functions do, as the subject of a statement.
+    pub work: String,
+    pub advice: String,
+    /// Whether it only counts where the program's own code calls it, not where other library functions do.
+    #[serde(default)]
+    pub direct: bool,
+    /// Whether it only counts in a program that writes less text than this work makes.
+    #[serde(default)]
+    pub unwritten: bool,
 }
 
 const EXCEPTIONS: &str = "exceptions";
@@ -56,6 +74,12 @@ pub(crate) fn group_of(frame: &Frame) -> Option<&'static str> {
                 .any(|part| source.ends_with(part.as_str()))
     };
     GROUPS.iter().find(has).map(|group| group.name.as_str())
+}
+
+/// Returns why the work of a group can be avoided; `None` if well-made programs do as much of it.
+pub(crate) fn avoidable(group: &str) -> Option<&'static Avoidable> {
+    let group = GROUPS.iter().find(|it| it.name == group)?;
+    group.avoidable.as_ref()
 }
 
 /// Returns the library to which a function belongs. This is its file or, in a binary that contains several

@@ -113,6 +113,13 @@ impl Routes {
         Some(*number)
     }
 
+    /// Returns the number of the frame of the library function through which own code entered a library, or of
+    /// the outermost informative function if there is no own code; `None` if the row is in own code itself.
+    pub(crate) fn entry(&self, row: usize) -> Option<u32> {
+        let (number, is_own) = self.of_rows.get(row)?.last()?;
+        (!is_own).then_some(*number)
+    }
+
     /// Returns the route to a row of these stacks, outermost first.
     pub(super) fn of<'a>(
         &self,

@@ -4,6 +4,7 @@ pub(crate) mod asleep;
 pub(crate) mod barging;
 pub(crate) mod behind;
 pub(crate) mod cpus;
+pub(crate) mod dead;
 mod holders;
 pub(crate) mod queueing;
 mod queues;

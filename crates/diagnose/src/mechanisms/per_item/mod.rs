@@ -1,10 +1,12 @@
 //! Detects costs that are paid for each item, although a batch could share them.
 
+mod below;
 pub(crate) mod builds;
 pub(crate) mod call_cost;
 pub(crate) mod checked;
 pub(crate) mod clocks;
 pub(crate) mod kernel;
+pub(crate) mod library_work;
 pub(crate) mod lookups;
 pub(crate) mod memory;
 pub(crate) mod objects;

@@ -63,6 +63,15 @@ fn connections(analysis: &Analysis<'_>, peer: &str) -> usize {
     at_once.max().unwrap_or(0)
 }
 
+/// Returns the number of connections that were made to this peer.
+fn made(analysis: &Analysis<'_>, peer: &str) -> u64 {
+    let to_peer = |row: &SyscallRow| {
+        let fd = row.fd.and_then(|fd| analysis.descriptors.peer(row.pid, fd));
+        row.name == "connect" && fd == Some(peer)
+    };
+    analysis.traced_calls(to_peer)
+}
+
 /// Returns `: 6,002 requests one after another, 0.12 ms each` if enough requests were sent one at a time,
 /// each answered before the next. If they went through several connections, it isn't known whether some of
 /// them were sent before others were answered.
@@ -134,8 +143,13 @@ pub(crate) fn network(analysis: &Analysis<'_>) -> Option<Claim> {
     };
     let in_turn = peer.and_then(|(peer, _)| in_turn(analysis, peer, wait));
     let in_turn = in_turn.filter(|_| in_vain.is_none()).unwrap_or_default();
+    let made = peer.map_or(0, |(peer, _)| made(analysis, peer));
+    let connects = made >= FEWEST_REQUESTS && in_vain.is_none();
+    let connecting = if_so(connects, || {
+        format!(" It made {} connections there.", count(made))
+    });
     let statement = format!(
-        "The command waited for the network for {}{whom}{in_turn}{unanswered}.",
+        "The command waited for the network for {}{whom}{in_turn}{unanswered}.{connecting}",
         analysis.time_and_share(wait),
     );
     let of_names = peer.is_some_and(|(peer, _)| is_name_server(peer));
@@ -152,6 +166,10 @@ pub(crate) fn network(analysis: &Analysis<'_>) -> Option<Claim> {
             "Find out why there is no answer. Put a server that does answer first, or try several at once, and \
              shorten the timeout."
         }
+        None if connects => {
+            "Keep connections and use each for many requests (a session, a pool); then request more at a time, or \
+             keep the answers."
+        }
         None => {
             "Request more at a time, keep several requests in flight, reuse connections, or keep the answers."
         }
@@ -161,6 +179,7 @@ pub(crate) fn network(analysis: &Analysis<'_>) -> Option<Claim> {
             .evidence("time asleep", wait, "ns")
             .evidence_if("waits", waits, "calls")
             .evidence_if("waits that timed out", in_vain, "calls")
+            .evidence_if("connections made", connects.then_some(made), "connections")
             .advice(advice)
             .observed()
             .of_waits(analysis, |_, spent| spent == TimeCategory::Network)
@@ -343,6 +362,34 @@ mod tests {
         assert!(said(10).ends_with(words), "{}", said(10));
         let words = "200 requests one after another, 4.00 ms each.";
         assert!(said(500).ends_with(words), "{}", said(500));
+    }
+
+    /// Returns the finding about a client that made this many connections for 60 requests, polled in slices,
+    /// and took its leave from each.
+    fn through_new(connections: u64) -> fathom_model::Finding {
+        let mut fake = Fake::new(1000);
+        fake.descriptor(3, "socket to 10.0.0.5:5432");
+        fake.waits(Some("poll"), Some(3), Cause::Asleep, 90, 10_000);
+        let polls = fake.calls("poll", Some(3), 90, 0, 10_000_000);
+        polls.polls = Some(fathom_trace::PollEnds {
+            by_limit: 80,
+            by_limit_ns: 820_000_000,
+            total_ns: 900_000_000,
+        });
+        fake.calls("connect", Some(3), connections, 0, 1_000);
+        fake.calls("sendto", Some(3), 60 + connections, 20, 1_000);
+        fake.calls("recvfrom", Some(3), 60, 20, 1_000);
+        fake.findings().remove(0)
+    }
+
+    #[test]
+    fn connections_that_could_be_kept_are_counted() {
+        let (many, one) = (through_new(30), through_new(1));
+        let words = "each. It made 30 connections there.";
+        assert!(many.statement.ends_with(words), "{}", many.statement);
+        assert!(many.advice.starts_with("Keep connections"));
+        assert!(!one.statement.contains("It made"), "{}", one.statement);
+        assert!(one.statement.contains("60 requests"), "{}", one.statement);
     }
 
     #[test]

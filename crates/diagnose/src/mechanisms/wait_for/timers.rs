@@ -32,7 +32,8 @@ pub(crate) fn timers(analysis: &Analysis<'_>) -> Option<Claim> {
     let tasks = contend::tasks::queue(analysis).filter(|queue| queue.holder_waits);
     let threads = || contend::asleep::turns(analysis).map(|turns| turns.saving_ns);
     let lock_ns = tasks.map(|queue| queue.saving_ns).or_else(threads);
-    if lock_ns.is_some_and(|ns| Least::OF_WORK.is_reached(analysis, ns)) {
+    let waits_for_lock = lock_ns.is_some_and(|ns| Least::OF_WORK.is_reached(analysis, ns));
+    if waits_for_lock || contend::dead::is_dead(analysis) {
         return None;
     }
     // Time between attempts to take a lock is attributed to the lock, and time spent on a process that

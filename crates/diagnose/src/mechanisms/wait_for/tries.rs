@@ -258,9 +258,17 @@ fn is_asked_for(analysis: &Analysis<'_>, pauses: &Pauses, row: &LookupRow) -> bo
         let words = process.execs.iter().flat_map(|exec| &exec.arguments);
         let mut words = words.skip(1);
         let pauses = pauses.contains_key(&process.pid);
-        pauses && errors(analysis, process.pid, &row.call) >= row.calls
+        let at_others = missed_first_by(analysis, process.pid, row);
+        pauses && errors(analysis, process.pid, &row.call) >= row.calls + at_others
             || words.any(|word| word.contains(name))
     })
+}
+
+/// Returns at how many other paths such a call of this process failed, as the first to look there.
+fn missed_first_by(analysis: &Analysis<'_>, pid: u32, row: &LookupRow) -> u64 {
+    let all = analysis.trace.failed_lookups.iter();
+    let others = all.filter(|it| it.pid == pid && it.call == row.call && it.path != row.path);
+    others.count() as u64
 }
 
 /// Reports whether a process looked the path up before it started the program that it now runs. A wrapper's
@@ -540,6 +548,21 @@ mod tests {
         }
         let statement = first(&mut fake).1;
         assert!(!statement.contains("tries"), "{statement}");
+    }
+
+    #[test]
+    fn what_a_shell_misses_when_it_starts_is_not_what_it_pauses_for() {
+        let statement = |misses: u64| {
+            let mut fake = pauses(20);
+            fake.calls("openat", None, 300, 0, 2_000).errors = misses;
+            fake.misses("openat", "/usr/lib/locale/C/LC_TIME", 20);
+            for at in 0..12 {
+                fake.misses("openat", &format!("/usr/lib/locale/{at}"), 20);
+            }
+            first(&mut fake).1
+        };
+        assert!(!statement(25).contains("tries"), "{}", statement(25));
+        assert!(statement(32).contains("tries to find"), "{}", statement(32));
     }
 
     #[test]

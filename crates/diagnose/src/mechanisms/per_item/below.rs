@@ -1,0 +1,64 @@
+//! Sums own code by what its stacks lead to.
+
+use fathom_trace::Activity;
+
+use crate::mechanisms::prelude::*;
+
+/// Samples of own code with something in common.
+#[derive(Default)]
+pub(super) struct Below {
+    pub samples: u64,
+    /// Their time on the critical path of an untraced run, in ns.
+    pub ns: f64,
+    pub pid: u32,
+    /// The frames of the program's own functions that are nearest to the samples.
+    pub callers: BTreeMap<Option<u32>, u64>,
+    /// Whether the threads also collected garbage, whose time belongs to all code in proportion.
+    pub with_collection: bool,
+}
+
+/// Returns the samples by the key that `key_of` gives each row of the stacks, if any. Shells and the runtimes'
+/// own threads are left out: what they do is up to them.
+pub(super) fn below<K: Ord>(
+    analysis: &Analysis<'_>,
+    key_of: impl Fn(usize) -> Option<K>,
+) -> BTreeMap<K, Below> {
+    let rows = analysis.trace.stacks.iter().flat_map(|it| &it.rows);
+    let (mut all, mut with_collection) = (0.0, false);
+    let mut found: BTreeMap<K, Below> = BTreeMap::new();
+    for (at, row) in rows.enumerate() {
+        if row.activity != Activity::OwnCode || analysis.works.is_of_runtime(row.tid) {
+            continue;
+        }
+        let work = analysis.works.of_stack(at).map(|(work, _)| work.role);
+        if work == Some(ThreadRole::Collector) {
+            with_collection = true;
+            continue;
+        }
+        let on_path = row.ns as f64 * analysis.weight(row.tid);
+        all += on_path;
+        let is_shell = || analysis.runtime(Some(row.pid)).has(Habit::RunsCommands);
+        if let Some(key) = key_of(at).filter(|_| !is_shell()) {
+            let below = found.entry(key).or_default();
+            let caller = analysis.routes().own_caller(at);
+            *below.callers.entry(caller).or_default() += row.samples;
+            below.samples += row.samples;
+            below.ns += on_path;
+            below.pid = row.pid;
+        }
+    }
+    let own_code = analysis.spent_ns(TimeCategory::UserCode);
+    for below in found.values_mut() {
+        below.ns *= own_code / all.max(1.0);
+        below.with_collection = with_collection;
+    }
+    found
+}
+
+impl Below {
+    /// Returns the frame of the most frequent caller; `None` if its function is unknown.
+    pub(super) fn main_caller(&self) -> Option<u32> {
+        let most = self.callers.iter().max_by_key(|(_, samples)| **samples)?;
+        *most.0
+    }
+}
