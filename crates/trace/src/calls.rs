@@ -304,7 +304,7 @@ pub fn flags_of_name(name: &str) -> u32 {
 
 /// Returns the flags of the call with this number, as reported by the tiers; 0 for an unknown number.
 pub fn flags(nr: u32) -> u32 {
-    Sysno::new((nr & !ENTRY_32) as usize).map_or(0, |s| flags_of_name(s.name()))
+    Sysno::new((nr & !ENTRY_32) as usize).map_or(0, |s| flags_of_name(own_name(s)))
 }
 
 /// Returns how the tiers report the call with this number of the 32-bit table.
@@ -351,15 +351,24 @@ pub fn name(nr: u32) -> String {
         };
     }
     match Sysno::new(nr as usize) {
-        Some(s) => s.name().to_owned(),
+        Some(s) => own_name(s).to_owned(),
         None => format!("call {nr}"),
+    }
+}
+
+/// Returns the kernel's name of a call of this architecture. One name of the crate's table for AArch64 is
+/// another.
+fn own_name(call: Sysno) -> &'static str {
+    match call.name() {
+        "fstatat" => "newfstatat",
+        name => name,
     }
 }
 
 /// Returns the number of the call with this name; `None` if this architecture doesn't have it.
 pub fn number(name: &str) -> Option<u32> {
     Sysno::iter()
-        .find(|s| s.name() == name)
+        .find(|s| own_name(*s) == name)
         .map(|s| s.id() as u32)
 }
 
@@ -421,6 +430,7 @@ mod tests {
             ("read", libc::SYS_read),
             ("openat", libc::SYS_openat),
             ("futex", libc::SYS_futex),
+            ("newfstatat", libc::SYS_newfstatat),
         ] {
             assert_eq!(name(nr as u32), wanted);
             assert_eq!(number(wanted), Some(nr as u32));

@@ -132,7 +132,7 @@ impl Default for TraceOptions {
             mutexes_of: None,
             // Enough for 10,000 to 50,000 records between two readings 10 ms apart.
             ring_bytes: 4 << 20,
-            // Enough for 500 stacks of 8 KiB between two readings.
+            // Enough for 500 stacks of 8 KiB; at half of this, the program is held back.
             stack_ring_bytes: 4 << 20,
             sample_period: Duration::from_millis(1),
             most_stops: 20_000,

@@ -123,7 +123,12 @@ fn a_program_that_keeps_time_with_the_samples_is_seen_everywhere() {
         let stacks = pool.named(&seen).expect("stacks");
         let (more, less) = (below(&stacks, "more"), below(&stacks, "less"));
         let share = more as f64 / (more + less) as f64;
-        assert!((0.4..0.8).contains(&share), "{tier:?}: {share}");
+        let own = f64::from(seen.end.code.expect("it ended")) / 100.0;
+        if !(0.4..0.75).contains(&own) {
+            fathom_test_log::skipped("the program can't keep time on a machine as slow as this");
+            continue;
+        }
+        assert!((share - own).abs() < 0.2, "{tier:?}: {share}, not {own}");
     }
 }
 
@@ -280,10 +285,13 @@ fn calls_have_callers_beyond_the_copy_by_frame_pointers() {
             profile: Some(Duration::from_millis(4)),
             stacks: Some(pool.clone()),
             call_stacks: Some(Duration::from_micros(10)),
+            // This has space for 30 of the program's stacks: it is held back until they are read.
+            stack_ring_bytes: 1 << 20,
             ..TraceOptions::default()
         };
         let command = quiet(&[program.to_str().expect("UTF-8")]);
         let seen = trace(&command, tier, &options).expect("traced");
+        assert_eq!(seen.lost.stacks, 0, "{tier:?}");
         let stacks = pool.named(&seen).expect("stacks");
         let of_stat = |row: &&StackRow| row.call.as_deref() == Some("newfstatat");
         let rows: Vec<&StackRow> = stacks.rows.iter().filter(of_stat).collect();
@@ -350,11 +358,11 @@ fn any_user_has_callers_and_more_is_copied_where_stacks_were_deeper() {
         return;
     };
     let said = String::from_utf8_lossy(&output.stdout);
-    if said.contains("NotAllowed") {
+    let errors = String::from_utf8_lossy(&output.stderr);
+    if errors.contains("NotAllowed") {
         fathom_test_log::skipped("other users may not use perf events");
         return;
     }
-    let errors = String::from_utf8_lossy(&output.stderr);
     assert!(
         output.status.success() && said.contains("1 passed"),
         "{said}{errors}"

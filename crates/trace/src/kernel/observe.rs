@@ -85,7 +85,7 @@ fn watch(
 
     // The commands already exist, so none of them inherits the priority.
     let urgent = Urgent::raise();
-    let (mut cut_short, mut wait) = (false, READING);
+    let (mut cut_short, mut wait) = (false, SOON);
     while !group.all_ended(limits.shorten(wait)) {
         group.release_due(now())?;
         wait = gathering.read(session)?;

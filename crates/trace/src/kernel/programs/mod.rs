@@ -83,6 +83,8 @@ pub(crate) struct Maps {
     pub python: Rc<FrameMaps>,
     /// Half the size of the ring, in bytes.
     half_ring: i32,
+    /// Half the size of the ring of stacks, in bytes.
+    half_stack_ring: i32,
     /// Maximum number of ended threads whose rows may wait to be taken.
     most_ended: i32,
 }
@@ -147,6 +149,7 @@ impl Maps {
             stack_ring: Map::create(MapKind::Ring, "fathom_stacks", 0, 0, sizes.stacks)?,
             python: Rc::new(FrameMaps::create()?),
             half_ring: (sizes.ring / 2) as i32,
+            half_stack_ring: (sizes.stacks / 2) as i32,
             // The reader takes half this number at once; at twice that number, it is late.
             most_ended: 2 * worth_a_pass(sizes.calls) as i32,
         };

@@ -1,6 +1,6 @@
 //! Holds back a program that produces more than the reader can process.
 //!
-//! The program is slowed down to avoid losses. If the ring is half full, or if the rows of too many ended
+//! The program is slowed down to avoid losses. If a ring is half full, or if the rows of too many ended
 //! threads wait to be moved out of the tables, a thread is held back before its next call, repeatedly, until
 //! the reader has caught up. The thread only notices that time passes: there is no signal, no interrupted
 //! call and no lasting effect. The time is accounted as a wait for a CPU, because the reader uses a CPU in
@@ -28,25 +28,31 @@ pub(super) const SINCE: i16 = -408;
 /// If the ring is half full, requests that the thread in `R7` be held back before its next call. Clobbers
 /// `R0` to `R5`.
 pub(super) fn after_record(c: &Context<'_>, a: &mut Asm) {
-    if !c.hold {
-        return;
-    }
-    let room = a.label();
-    jump_if_room(c, a, room);
-    a.store_imm(Width::Double, R7, task::HOLD, 1);
-    a.bind(room);
+    request_unless(c, a, jump_if_room);
+}
+
+/// Makes the same request if the ring of stacks is half full.
+pub(super) fn after_stack(c: &Context<'_>, a: &mut Asm) {
+    request_unless(c, a, jump_if_room_for_stacks);
 }
 
 /// Makes the same request if the thread has just created a thread and too many ended ones wait for the
 /// reader.
 pub(super) fn after_fork(c: &Context<'_>, a: &mut Asm) {
+    request_unless(c, a, jump_if_few_ended);
+}
+
+/// Jumps to the label if the reader keeps up.
+type JumpIfFine = fn(&Context<'_>, &mut Asm, Label);
+
+fn request_unless(c: &Context<'_>, a: &mut Asm, jump: JumpIfFine) {
     if !c.hold {
         return;
     }
-    let few = a.label();
-    jump_if_few_ended(c, a, few);
+    let fine = a.label();
+    jump(c, a, fine);
     a.store_imm(Width::Double, R7, task::HOLD, 1);
-    a.bind(few);
+    a.bind(fine);
 }
 
 /// Counts a thread that has ended. Called after its record was sent. Clobbers `R0` to `R5`.
@@ -68,10 +74,12 @@ pub(super) fn hold(c: &Context<'_>, a: &mut Asm) {
     begin(a);
     a.mov_imm(R9, TURNS);
     a.bind(turn);
-    let few = a.label();
-    jump_if_room(c, a, few);
-    a.jump(pressed);
-    a.bind(few);
+    for jump in [jump_if_room, jump_if_room_for_stacks] as [JumpIfFine; 2] {
+        let fine = a.label();
+        jump(c, a, fine);
+        a.jump(pressed);
+        a.bind(fine);
+    }
     jump_if_few_ended(c, a, relieved);
     a.bind(pressed);
     for _ in 0..READINGS {
@@ -125,6 +133,13 @@ fn jump_if_room(c: &Context<'_>, a: &mut Asm, room: Label) {
         .mov_imm(R2, UNREAD)
         .call(Helper::RingQuery);
     a.jump_if_imm(Cond::Less, R0, c.maps.half_ring, room);
+}
+
+fn jump_if_room_for_stacks(c: &Context<'_>, a: &mut Asm, room: Label) {
+    a.load_map(R1, c.maps.stack_ring.fd())
+        .mov_imm(R2, UNREAD)
+        .call(Helper::RingQuery);
+    a.jump_if_imm(Cond::Less, R0, c.maps.half_stack_ring, room);
 }
 
 /// Jumps to `few` if only few ended threads wait for the reader. Uses `R8`.

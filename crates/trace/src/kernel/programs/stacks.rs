@@ -408,6 +408,7 @@ fn send_stack(c: &Context<'_>, a: &mut Asm, registers: Reg, none: Label, kept: K
     a.load(Width::Double, R9, R10, SINCE);
     send_frames(&c.maps.python, a);
     a.load(Width::Double, R7, R10, STATE);
+    pace::after_stack(c, a);
 }
 
 /// `R9 = ` the number of bytes to copy of the stack whose pointer is in `R6`: for a first thread, all that
