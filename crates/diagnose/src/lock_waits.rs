@@ -96,9 +96,16 @@ pub(crate) fn is_for_lock<'a>(frames: impl Iterator<Item = &'a Frame>) -> bool {
 
 /// Returns what a wait with these frames, innermost first, is for; `None` if no frame shows it.
 fn awaited<'a>(frames: impl Iterator<Item = &'a Frame>) -> Option<Awaited> {
-    let mut in_condition = false;
+    let (mut in_condition, mut by_script) = (false, false);
     for frame in frames {
         let name = frame.function.as_deref().unwrap_or_default();
+        by_script |= Use::TakesOrAwaits.is_named(name);
+        if by_script && is_of_script(frame) {
+            return Some(match Use::AwaitsEvent.is_named(name) {
+                true => Awaited::Event,
+                false => Awaited::Lock,
+            });
+        }
         if in_condition && !Use::AwaitsEvent.is_named(name) {
             // Python waits with a time limit for nothing but its own lock.
             return Some(match is_of_python(frame) {
@@ -123,7 +130,12 @@ fn awaited<'a>(frames: impl Iterator<Item = &'a Frame>) -> Option<Awaited> {
 fn is_of_python(frame: &Frame) -> bool {
     let file = file_name(&frame.binary);
     let is_interpreter = file.starts_with("python") || file.starts_with("libpython");
-    is_interpreter || frame.binary.ends_with(".py") || frame.binary.starts_with('<')
+    is_interpreter || is_of_script(frame)
+}
+
+/// Returns whether a frame is a function of a Python program.
+fn is_of_script(frame: &Frame) -> bool {
+    frame.binary.ends_with(".py") || frame.binary.starts_with('<')
 }
 
 #[cfg(test)]
@@ -169,6 +181,23 @@ mod tests {
         let join = [("__pthread_clockjoin_ex", libc), ("main", "/bin/a")];
         assert_eq!(of(&join), Some(Awaited::Event));
         assert_eq!(of(&[("syscall", libc), ("main", "/bin/a")]), None);
+    }
+
+    #[test]
+    fn a_lock_of_python_is_told_from_an_event_by_the_function_that_takes_it() {
+        let by = |caller: &str, file: &str| {
+            of(&[
+                ("__futex_abstimed_wait_common64", "/lib/libc.so.6"),
+                ("PyThread_acquire_lock_timed", "/usr/bin/python3.11"),
+                ("lock_PyThread_acquire_lock", "/usr/bin/python3.11"),
+                ("_PyEval_EvalFrameDefault", "/usr/bin/python3.11"),
+                (caller, file),
+            ])
+        };
+        let library = "/usr/lib/python3.11/threading.py";
+        assert_eq!(by("refund", "/srv/bank.py"), Some(Awaited::Lock));
+        assert_eq!(by("Condition.__enter__", library), Some(Awaited::Lock));
+        assert_eq!(by("Condition.wait", library), Some(Awaited::Event));
     }
 
     #[test]

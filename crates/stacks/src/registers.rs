@@ -73,6 +73,14 @@ impl Registers {
         registers
     }
 
+    /// Creates the registers that the kernel shows of a thread that is blocked in a call.
+    pub fn of_blocked(instruction: u64, stack: u64) -> Self {
+        let mut registers = Self::default();
+        registers.values[dwarf::INSTRUCTION] = Some(instruction);
+        registers.values[dwarf::STACK] = Some(stack);
+        registers
+    }
+
     /// Reads the registers of a sample. `values` has one value for each bit of `mask`, lowest bit first, as
     /// written by `PERF_SAMPLE_REGS_USER`.
     pub fn of_perf(mask: u64, values: impl IntoIterator<Item = u64>) -> Self {

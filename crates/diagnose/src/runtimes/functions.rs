@@ -29,6 +29,8 @@ pub(crate) enum Use {
     TakesLock,
     /// Waits for something that another thread does: its end, a notification, a result.
     AwaitsEvent,
+    /// Takes a lock that also serves to wait for an event; which of them it is depends on the caller.
+    TakesOrAwaits,
     /// Polls a channel without waiting, by `select` with a `default` in Go or by `try_recv` in Rust. A thread
     /// that waits for a channel sleeps instead.
     AsksChannel,

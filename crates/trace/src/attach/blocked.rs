@@ -72,3 +72,44 @@ fn from_memory(pid: u32, from: u64) -> Vec<u8> {
     }
     bytes
 }
+
+#[cfg(test)]
+mod tests {
+    use std::process::Command;
+
+    use super::*;
+
+    #[test]
+    fn the_stack_of_who_sleeps_is_read_and_that_of_who_ran_is_not() {
+        let mut child = Command::new("sleep")
+            .arg("600")
+            .spawn()
+            .expect("there is a sleep");
+        let pid = child.id();
+        let sleeps = |reading: &Reading| {
+            let call = |number: u32| i64::from(number) == libc::SYS_clock_nanosleep;
+            matches!(reading.doing, Some(Doing::Call(number, _)) if call(number))
+        };
+        let before = loop {
+            match read_thread(pid, pid) {
+                Some(reading) if sleeps(&reading) => break reading,
+                _ => std::thread::yield_now(),
+            }
+        };
+        let stack_since = |reading: &Reading| stack((pid, pid), reading, 7, 9);
+        let found = stack_since(&before);
+        let ran = Reading {
+            turns: before.turns + 1,
+            ..before.clone()
+        };
+        let after = stack_since(&ran);
+        child.kill().expect("it is ours");
+        child.wait().expect("it was killed");
+        let found = found.expect("it sleeps");
+        assert_eq!((found.activity, found.ns, found.at), (Activity::Wait, 7, 9));
+        assert_eq!(found.fd, None);
+        assert!(found.copy.registers.stack().is_some());
+        assert!(!found.copy.bytes.is_empty());
+        assert_eq!(after, None);
+    }
+}

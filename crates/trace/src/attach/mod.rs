@@ -5,6 +5,7 @@
 //! turned on belongs to descriptors, which the kernel closes.
 
 mod access;
+mod blocked;
 pub(crate) mod found;
 mod readings;
 pub(crate) mod sockets;
@@ -12,6 +13,7 @@ pub(crate) mod sockets;
 use std::os::fd::OwnedFd;
 use std::time::{Duration, SystemTime};
 
+pub(crate) use blocked::stack as stack_of_blocked;
 pub(crate) use found::{Found, threads_of};
 pub(crate) use readings::{Reading, Readings, read_thread};
 

@@ -69,6 +69,8 @@ pub(crate) fn attach(
     session.disarm();
     let alive = alive(&session)?;
     gathering.drain(&mut session);
+    let pids = found.processes.iter().map(|one| one.pid);
+    gathering.add_blocked(pids, &before, (start, end));
     let fault_overhead = session.faults.take();
     let losses = losses(&session)?;
     let held_back_ns = session.maps.counter(pace::HELD)?;

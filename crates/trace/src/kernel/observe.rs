@@ -10,6 +10,7 @@ use super::entry_exit_overhead::{self, Calls};
 use super::session::Session;
 use super::tick_skid;
 use super::urgent::Urgent;
+use crate::attach::{Readings, stack_of_blocked, threads_of};
 use crate::collect::Collector;
 use crate::command::{Member, TraceCommand, TraceOptions};
 use crate::error::{TraceError, system};
@@ -162,6 +163,29 @@ impl Gathering {
     pub(super) fn attach(&mut self, pids: impl Iterator<Item = u32>, since: SystemTime) {
         if let Some(profile) = &mut self.profile {
             profile.attach(pids, since);
+        }
+    }
+
+    /// Adds the stacks of threads of these processes that have been blocked since `start`, when they were in the
+    /// state of `before`.
+    pub(super) fn add_blocked(
+        &mut self,
+        pids: impl Iterator<Item = u32>,
+        before: &Readings,
+        (start, end): (u64, u64),
+    ) {
+        let Some((stacks, python)) = self.profile.as_mut().and_then(MachineWide::stacks) else {
+            return;
+        };
+        for (pid, tid) in
+            pids.flat_map(|pid| threads_of(pid).into_iter().map(move |tid| (pid, tid)))
+        {
+            let before = before.get(tid);
+            let stack = before.and_then(|it| stack_of_blocked((pid, tid), it, end - start, end));
+            if let Some(mut stack) = stack {
+                stack.copy.python = python.of_blocked((pid, tid));
+                stacks.take(stack);
+            }
         }
     }
 

@@ -4,7 +4,7 @@ use fathom_stacks::python::Memory;
 
 /// The memory of a running process.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Of(pub u32);
+pub(crate) struct Of(pub u32);
 
 impl Memory for Of {
     fn read(&self, address: u64, to: &mut [u8]) -> Option<()> {

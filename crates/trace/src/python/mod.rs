@@ -7,7 +7,7 @@
 //! process lives.
 
 mod kernel_frames;
-mod memory;
+pub(crate) mod memory;
 mod process;
 mod reader;
 

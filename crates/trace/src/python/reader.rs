@@ -64,6 +64,12 @@ impl Reader {
         self.awaited.insert(pid, 0);
     }
 
+    /// Reads the frames of a thread that is blocked.
+    pub(crate) fn of_blocked(&mut self, (pid, tid): (u32, u32)) -> PythonStack {
+        let process = self.processes.get_mut(&pid);
+        process.map(|it| it.read(tid)).unwrap_or_default()
+    }
+
     /// Returns whether a process is awaited and must be checked again soon.
     pub(crate) fn awaits(&self) -> bool {
         !self.awaited.is_empty()

@@ -43,6 +43,15 @@ pub(crate) fn doing(text: &[u8]) -> Option<Doing> {
     })
 }
 
+/// Returns the stack pointer and the instruction pointer of a blocked thread, from the same file.
+pub(crate) fn pointers(text: &[u8]) -> Option<(u64, u64)> {
+    let text = std::str::from_utf8(text).ok()?;
+    let mut last_first = text.split_whitespace().rev();
+    let mut next = || u64::from_str_radix(last_first.next()?.strip_prefix("0x")?, 16).ok();
+    let (instruction, stack) = (next()?, next()?);
+    Some((stack, instruction))
+}
+
 /// Returns the text after a key in `/proc/PID/status`.
 pub(crate) fn status_line<'a>(status: &'a str, key: &str) -> Option<&'a str> {
     status.lines().find_map(|line| line.strip_prefix(key))
@@ -144,6 +153,8 @@ mod tests {
     fn a_blocked_call_says_its_number_and_descriptor() {
         let line = b"0 0x3 0x7ffd 0x1000 0x0 0x0 0x0 0x7ffd53b2ddc8 0x7f12c0de4992\n";
         assert_eq!(doing(line), Some(Doing::Call(0, 3)));
+        assert_eq!(pointers(line), Some((0x7ffd_53b2_ddc8, 0x7f12_c0de_4992)));
+        assert_eq!(pointers(b"running\n"), None);
         // `read` in a 32-bit program, on x86.
         let line = b"3 0x7 0xffd0 0x1000 0x0 0x0 0x0 0xffdc8ab0 0xf7f12549\n";
         let number = match cfg!(target_arch = "x86_64") {
