@@ -106,13 +106,11 @@ fn awaited<'a>(frames: impl Iterator<Item = &'a Frame>) -> Option<Awaited> {
                 false => Awaited::Lock,
             });
         }
-        if in_condition && !Use::AwaitsEvent.is_named(name) {
-            // Python waits with a time limit for nothing but its own lock.
-            return Some(match is_of_python(frame) {
-                true => Awaited::GlobalLock,
-                false => Awaited::Event,
-            });
+        // Python waits with a time limit for nothing but its own lock.
+        if in_condition && !Use::AwaitsEvent.is_named(name) && is_of_python(frame) {
+            return Some(Awaited::GlobalLock);
         }
+        // Java's monitors wait in a condition.
         if Use::TakesLock.is_named(name) {
             return Some(Awaited::Lock);
         }
@@ -198,6 +196,22 @@ mod tests {
         assert_eq!(by("refund", "/srv/bank.py"), Some(Awaited::Lock));
         assert_eq!(by("Condition.__enter__", library), Some(Awaited::Lock));
         assert_eq!(by("Condition.wait", library), Some(Awaited::Event));
+    }
+
+    #[test]
+    fn a_monitor_of_java_is_told_from_what_its_threads_notify_each_other_of() {
+        let jvm = "/opt/jdk/lib/server/libjvm.so";
+        let by = |function: &str| {
+            of(&[
+                ("pthread_cond_wait", "/lib/libc.so.6"),
+                ("PlatformEvent::park", jvm),
+                (function, jvm),
+                ("Table.store", "//anon"),
+            ])
+        };
+        assert_eq!(by("ObjectMonitor::EnterI"), Some(Awaited::Lock));
+        assert_eq!(by("ObjectMonitor::wait"), Some(Awaited::Event));
+        assert_eq!(by("Unsafe_Park"), Some(Awaited::Event));
     }
 
     #[test]

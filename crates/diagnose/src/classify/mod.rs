@@ -119,13 +119,14 @@ pub(crate) struct Classifier<'a> {
 impl<'a> Classifier<'a> {
     pub(crate) fn new(trace: &'a Trace, descriptors: &'a Descriptors<'a>) -> Self {
         let asked = Asked::new(trace, descriptors);
+        let lock_waits = LockWaits::of(trace);
         Self {
             descriptors,
             polls: polls::contexts(trace, descriptors, &asked),
             ends: polls::ends(trace, &asked),
-            timed: timers::timed_waiters(trace),
+            timed: timers::timed_waiters(trace, &lock_waits),
             asked,
-            lock_waits: LockWaits::of(trace),
+            lock_waits,
             trace,
         }
     }
@@ -352,6 +353,48 @@ mod tests {
         };
         assert_eq!(counts_as(100), TimeCategory::Sleeping);
         assert_eq!(counts_as(400), TimeCategory::Locks);
+    }
+
+    #[test]
+    fn a_wait_for_an_interpreter_is_no_pause_however_often_its_limit_ends_it() {
+        let counts_as = |caller: &str| {
+            let mut fake = Fake::new(1000);
+            fake.calls("futex", None, 80, 0, 1_000).errors = 80;
+            fake.waits(Some("futex"), None, Cause::Asleep, 80, 5_000);
+            let functions = [
+                ("main", caller),
+                ("pthread_cond_timedwait", "/lib/libc.so.6"),
+            ];
+            let frames = functions.map(|(function, binary)| fathom_stacks::Frame {
+                function: Some(function.to_owned()),
+                binary: binary.to_owned(),
+                ..fathom_stacks::Frame::default()
+            });
+            let activity = fathom_trace::Activity::Wait;
+            fake.stack(activity, Some("futex"), frames, 400);
+            let descriptors = Descriptors::new(&fake.trace);
+            let classifier = Classifier::new(&fake.trace, &descriptors);
+            classifier.row(&fake.trace.off_cpu[0])
+        };
+        assert_eq!(counts_as("/srv/app.py"), TimeCategory::Locks);
+        assert_eq!(counts_as("/bin/app"), TimeCategory::Sleeping);
+    }
+
+    #[test]
+    fn a_join_is_no_pause_if_the_joined_thread_mostly_waits_for_a_cpu() {
+        let counts_as = |ready_ms: u64| {
+            let mut fake = Fake::new(1000);
+            fake.trace.tier = Some(Tier::Perf);
+            fake.wait_for(crate::fake::ROOT, "futex", None, (5, 990, 990), None);
+            fake.thread(crate::fake::ROOT, 101, 5, 989, 300);
+            let joined = fake.trace.threads.last_mut().expect("just made");
+            joined.ready_ns = Some(ready_ms * MS);
+            let descriptors = Descriptors::new(&fake.trace);
+            let classifier = Classifier::new(&fake.trace, &descriptors);
+            classifier.row(&fake.trace.off_cpu[0])
+        };
+        assert_eq!(counts_as(600), TimeCategory::Locks);
+        assert_eq!(counts_as(0), TimeCategory::Sleeping);
     }
 
     #[test]

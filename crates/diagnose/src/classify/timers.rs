@@ -5,6 +5,8 @@ use std::collections::{HashMap, HashSet};
 use fathom_trace::{Cause, Tier, Trace};
 
 use crate::calls::is_lock;
+use crate::lock_waits::LockWaits;
+use crate::thresholds as t;
 
 /// The time, in nanoseconds, within which a thread that is killed during a wait ends after it.
 const DYING_NS: u64 = 200_000;
@@ -38,7 +40,7 @@ fn ended_by_nobody(trace: &Trace) -> HashMap<u32, (u64, u64)> {
 /// or most of the time in them, ended by timing out, and the process's other threads did little meanwhile.
 /// (Python's threads repeatedly wait for the interpreter with a time limit of 5 ms, but one of them computes
 /// meanwhile.)
-pub(super) fn timed_waiters(trace: &Trace) -> HashSet<u32> {
+pub(super) fn timed_waiters(trace: &Trace, stacks: &LockWaits) -> HashSet<u32> {
     let mut timed: HashMap<u32, u64> = HashMap::new();
     for row in trace.syscalls.iter().filter(|row| is_lock(&row.name)) {
         *timed.entry(row.tid).or_default() += row.errors.saturating_sub(row.would_block);
@@ -55,9 +57,12 @@ pub(super) fn timed_waiters(trace: &Trace) -> HashSet<u32> {
             sums.1 += row.total_ns;
         }
     }
-    let mut cpu_of: HashMap<u32, u64> = HashMap::new();
+    // How long each process's threads were on a CPU, and how long they wanted one.
+    let mut able_of: HashMap<u32, (u64, u64)> = HashMap::new();
     for thread in &trace.threads {
-        *cpu_of.entry(thread.pid).or_default() += thread.on_cpu_ns.unwrap_or(0);
+        let sums = able_of.entry(thread.pid).or_default();
+        sums.0 += thread.on_cpu_ns.unwrap_or(0);
+        sums.1 += thread.ready_ns.unwrap_or(0);
     }
     let nobody = ended_by_nobody(trace);
     let waiting: HashSet<u32> = waits.keys().copied().collect();
@@ -70,13 +75,16 @@ pub(super) fn timed_waiters(trace: &Trace) -> HashSet<u32> {
         let times = end.saturating_sub(thread.started_ns);
         let timed = timed.get(&thread.tid).copied().unwrap_or(0);
         let (waits, waited) = waits.get(&thread.tid).copied().unwrap_or_default();
-        let own = thread.on_cpu_ns.unwrap_or(0);
-        let others = cpu_of.get(&thread.pid).map_or(0, |all| all - own);
+        let all = able_of.get(&thread.pid).copied().unwrap_or_default();
+        let others = all.0 - thread.on_cpu_ns.unwrap_or(0);
+        // On a busy machine, a thread that is waited for wants a CPU all the time, and may hardly ever have one.
+        let able = others + all.1 - thread.ready_ns.unwrap_or(0);
         let (by_nobody, in_all) = nobody.get(&thread.tid).copied().unwrap_or_default();
         let mostly_by_nobody =
             all_wakers_known && in_all * 2 >= times && by_nobody * 10 >= in_all * 9;
-        let by_limit = timed > 0 && timed * 2 > waits || mostly_by_nobody;
-        by_limit && others * 2 < waited && !shown.contains(&thread.tid)
+        let by_limit = timed > 0 && timed * 2 > waits || mostly_by_nobody && able * 5 < waited * 4;
+        let for_locks = stacks.for_locks(&[thread.tid]) >= t::SHOWN_BY_STACKS;
+        by_limit && others * 2 < waited && !for_locks && !shown.contains(&thread.tid)
     };
     trace
         .threads

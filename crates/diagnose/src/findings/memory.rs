@@ -49,6 +49,7 @@ pub(super) const ALL: &[Declaration] = &[
         variants: &[
             shows(per_item::memory::given_back),
             shows_above(ALLOCATION_SHARE, per_item::objects::objects),
+            shows_above(ALLOCATION_SHARE, per_item::collecting::collecting),
             shows(per_item::prepared::prepared),
         ],
         ..USUAL

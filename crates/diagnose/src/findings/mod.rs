@@ -133,6 +133,7 @@ mod tests {
             &[
                 "calls took memory from the system",
                 "own code spent",
+                "The garbage collector took",
                 "what it makes can be used many times",
             ],
         ),
@@ -225,6 +226,10 @@ mod tests {
         (
             FindingId::WaitingForChild,
             &["ran one after another", "was asked to end"],
+        ),
+        (
+            FindingId::WakeupStorm,
+            &["threads waited for each other", "switching between"],
         ),
     ];
 

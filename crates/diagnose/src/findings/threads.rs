@@ -14,6 +14,11 @@ use crate::thresholds as t;
 /// two CPUs lose nine tenths and more.
 const SHARE_OF_WAITING_TEAM: f64 = 0.3;
 
+/// The minimum part of the wall time in channels between tasks of a runtime, and in switching between the
+/// tasks. A pipeline of goroutines that passes single values on spends 80 % there, and one that passes batches
+/// of 512 spends 9 %.
+const SHARE_OF_CHANNELS: f64 = 0.2;
+
 pub(super) const ALL: &[Declaration] = &[
     Declaration {
         id: Id::LockContention,
@@ -51,7 +56,10 @@ pub(super) const ALL: &[Declaration] = &[
             one_in(4, Id::CpuStarved),
             one_in(4, Id::ThreadSpawning),
         ]),
-        variants: &[shows(hand_over::hand_overs)],
+        variants: &[
+            shows(hand_over::hand_overs),
+            shows_above(SHARE_OF_CHANNELS, hand_over::through_channels),
+        ],
         ..USUAL
     },
     Declaration {

@@ -1,5 +1,8 @@
 //! Detects threads or processes that wake each other more than they work.
 
+use fathom_model::CodePlace;
+use fathom_trace::Activity;
+
 use crate::analysis::WaitEnds;
 use crate::mechanisms::prelude::*;
 
@@ -180,6 +183,66 @@ fn on_files<'a>(
     let most = files().max_by_key(|file| file.opens);
     let file = most.filter(|file| 2 * file.opens > opens);
     Some(OnFiles { pid, calls, file })
+}
+
+/// Detects tasks of a runtime that pass single values on through channels. Most of that happens without calls
+/// and waits of threads.
+pub(crate) fn through_channels(analysis: &Analysis<'_>) -> Option<Claim> {
+    let stacks = analysis.trace.stacks.as_ref()?;
+    let of = |purpose| analysis.frames_for(purpose);
+    let (channels, scheduler) = (of(Use::Channel), of(Use::Scheduler));
+    let polls = of(Use::AsksChannel);
+    let (mut all, mut passing, mut switching, mut samples) = (0.0, 0.0, 0.0, 0);
+    let mut callers: BTreeMap<(u32, u32), u64> = BTreeMap::new();
+    for (at, row) in stacks.rows.iter().enumerate() {
+        if row.activity != Activity::OwnCode {
+            continue;
+        }
+        let ns = row.ns as f64 * analysis.weight(row.tid);
+        all += ns;
+        let named = |purpose: &[bool]| {
+            let frames = row.node.into_iter();
+            let mut frames = frames.flat_map(|node| stacks.tree.frame_numbers_of(node));
+            frames.any(|number| purpose[number as usize])
+        };
+        if named(&channels) && !named(&polls) {
+            passing += ns;
+            samples += row.samples;
+            if let Some(caller) = analysis.routes().own_caller(at) {
+                *callers.entry((row.pid, caller)).or_default() += row.samples;
+            }
+        } else if named(&scheduler) {
+            switching += ns;
+        }
+    }
+    let (&(pid, caller), _) = callers.iter().max_by_key(|(_, samples)| **samples)?;
+    if samples < t::LEAST_SAMPLES {
+        return None;
+    }
+    // Tasks are also switched for other reasons.
+    let part = (passing + switching.min(passing)) / all.max(1.0);
+    let cost = analysis.spent_ns(TimeCategory::UserCode) * part;
+    let tasks = analysis.runtime(Some(pid)).tasks();
+    let statement = format!(
+        "Passing values through channels, and switching between the {tasks} that wait for them, took {}.",
+        analysis.time_and_share(cost),
+    );
+    let mut claim = Claim::new(FindingId::WakeupStorm, analysis, cost, statement);
+    claim.code = CodePlace {
+        function: stacks.tree.frames[caller as usize].function.clone(),
+        ..CodePlace::default()
+    };
+    Some(
+        claim
+            .evidence("time in channels", part * analysis.cpu_ns, "ns")
+            .advice(
+                "Pass more at a time: send slices of values instead of single ones, or do both steps in one task. \
+                 A buffered channel makes switches less frequent.",
+            )
+            .pid(pid)
+            .likely()
+            .pieces(vec![Piece::of(TimeCategory::UserCode, cost)]),
+    )
 }
 
 /// Returns the time in which at least two of these threads are alive, minus what they compute outside of the
@@ -415,6 +478,42 @@ mod tests {
         };
         assert_eq!(reported(crate::Language::Java), ["wakeup-storm"]);
         assert_eq!(reported(crate::Language::C)[0], "busy-polling");
+    }
+
+    #[test]
+    fn single_values_through_channels_are_found_and_a_few_batches_are_not() {
+        let reported = |passing: u64| {
+            let mut fake = Fake::new(1_000);
+            fake.language = Some(crate::Language::Go);
+            let own = |functions: &[&str]| {
+                let frame = |function: &&str| fathom_stacks::Frame {
+                    function: Some((*function).to_owned()),
+                    binary: "/bin/program".to_owned(),
+                    ..fathom_stacks::Frame::default()
+                };
+                functions.iter().map(frame).collect::<Vec<_>>()
+            };
+            for (functions, ms) in [
+                (
+                    &["main.parse", "runtime.chansend1", "runtime.chansend"][..],
+                    passing,
+                ),
+                (
+                    &["runtime.mcall", "runtime.park_m", "runtime.schedule"][..],
+                    2 * passing,
+                ),
+                (&["main.parse", "main.parseOne"][..], 1_000 - 3 * passing),
+            ] {
+                fake.stack(fathom_trace::Activity::OwnCode, None, own(functions), ms);
+            }
+            fake.findings()
+        };
+        let found = &reported(250)[0];
+        assert_eq!(found.id.as_str(), "wakeup-storm");
+        crate::fake::hold_words("through_channels", found);
+        let words = "50 % of the wall time";
+        assert!(found.statement.contains(words), "{}", found.statement);
+        assert!(reported(60).is_empty());
     }
 
     #[test]

@@ -68,8 +68,8 @@ struct OfProcess {
     row: MutexRow,
     waiting: HashMap<u64, u64>,
     waited: HashSet<u64>,
-    /// The time since which at least one goroutine has been waiting.
-    contended_since: u64,
+    /// The time of the last hit.
+    seen: u64,
     /// Number of ends without a beginning.
     strays: u64,
 }
@@ -92,6 +92,8 @@ impl Waits {
         rows.map(|(pid, one)| MutexRow {
             pid,
             goroutines: one.waited.len() as u64,
+            // Waits that never ended aren't counted.
+            contended_ns: one.row.contended_ns.min(one.row.total_ns),
             ..one.row
         })
         .collect()
@@ -100,10 +102,12 @@ impl Waits {
 
 impl OfProcess {
     fn take(&mut self, hit: &Hit) {
+        // Others may begin to wait before the last of those that waited continues, up to the end.
+        if !self.waiting.is_empty() {
+            self.row.contended_ns += hit.at - self.seen;
+        }
+        self.seen = hit.at;
         if hit.begins {
-            if self.waiting.is_empty() {
-                self.contended_since = hit.at;
-            }
             // The place is hit again if the goroutine's stack had to grow first.
             self.waiting.entry(hit.goroutine).or_insert(hit.at);
             return;
@@ -117,9 +121,6 @@ impl OfProcess {
         self.row.total_ns += ns;
         self.row.longest_ns = self.row.longest_ns.max(ns);
         self.waited.insert(hit.goroutine);
-        if self.waiting.is_empty() {
-            self.row.contended_ns += hit.at - self.contended_since;
-        }
     }
 }
 
@@ -147,14 +148,17 @@ mod tests {
             hit(100, 1, true),
             hit(105, 1, false),
             hit(200, 3, true),
+            // The third still waits.
+            hit(210, 4, true),
+            hit(240, 4, false),
         ];
         let row = MutexRow {
             pid: 7,
-            waits: 3,
-            goroutines: 2,
-            total_ns: 40 + 50 + 5,
+            waits: 4,
+            goroutines: 3,
+            total_ns: 40 + 50 + 5 + 30,
             longest_ns: 50,
-            contended_ns: 60 + 5,
+            contended_ns: 60 + 5 + 40,
         };
         assert_eq!(Waits::of(hits).rows(), [row]);
     }

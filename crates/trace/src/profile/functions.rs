@@ -7,10 +7,6 @@ use fathom_stacks::functions_at;
 use super::pc_samples::Place;
 use super::{FunctionRow, PcSamples, Profile, spin};
 
-/// Minimum number of samples at a position for it to be checked for spinning: a spinning thread is sampled
-/// repeatedly at the same few instructions.
-const OFTEN: u64 = 5;
-
 /// Maximum number of rows; the rows beyond it have one sample each.
 const MOST_ROWS: usize = 20_000;
 
@@ -42,10 +38,10 @@ impl PcSamples {
             let code = files.code(file);
             for (place, count) in places {
                 let function = named.get(&place.offset).cloned();
-                let spins = count >= OFTEN
-                    && code
-                        .as_ref()
-                        .is_some_and(|code| spin::spins_at(code, place.offset));
+                let in_file =
+                    |code: &[u8]| count >= spin::OFTEN && spin::spins_at(code, place.offset);
+                let spins = code.as_deref().is_some_and(in_file)
+                    || self.spinning.contains(&(place.pid, place.offset));
                 let row = rows.entry((place.pid, place.tid, file, function));
                 let row = row.or_default();
                 row.0 += count;

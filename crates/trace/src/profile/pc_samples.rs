@@ -1,11 +1,12 @@
 //! Finds the file and the offset of the address where a thread was sampled.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::time::{Duration, SystemTime};
 
 use fathom_stacks::{Mapping, NOWHERE, VDSO, is_file, is_made_at_run_time};
 
 use super::spaces::Spaces;
+use super::spin;
 use crate::perf::record::{Record, What};
 use crate::stacks::{RawStack, StackCollector, StackPool};
 
@@ -31,6 +32,8 @@ const MOST_PLACES: usize = 1_000_000;
 pub(crate) struct PcSamples {
     pub(super) spaces: Spaces,
     counts: HashMap<Place, u64>,
+    /// Process and address of instructions in loops that wait for another thread, in code made at run time.
+    pub(super) spinning: HashSet<(u32, u64)>,
     /// Stacks of the samples, and stacks copied by others; `None` if they are not wanted.
     pub(super) stacks: Option<StackCollector>,
     /// CPU time between two samples, ns.
@@ -114,7 +117,16 @@ impl PcSamples {
         if self.counts.len() >= MOST_PLACES && !self.counts.contains_key(&place) {
             place.offset = ANY;
         }
-        *self.counts.entry(place).or_default() += 1;
+        let count = self.counts.entry(place).or_default();
+        *count += 1;
+        // Code made at run time is in no file, and only there until the process ends.
+        if *count == spin::OFTEN
+            && let Some(mapping) = mapping
+            && is_made_at_run_time(self.spaces.files.name(mapping.file))
+            && spin::spins_in(pid, address, mapping)
+        {
+            self.spinning.insert((pid, address));
+        }
     }
 
     /// Returns whether functions are known for this mapping. They are for files, and for the kernel's page of

@@ -3,9 +3,28 @@
 //! The code itself shows this: either by the instruction that marks a spin loop, or because the loop carries
 //! nothing from one iteration to the next, so that only memory written by others, or the clock, can end it.
 
+use fathom_stacks::Mapping;
+use fathom_stacks::python::Memory;
+
+use crate::python::memory;
+
 /// Number of bytes before and after an instruction that are decoded.
 const BEFORE: usize = 64;
 const BEHIND: usize = 96;
+
+/// Minimum number of samples at a position for it to be checked for spinning: a spinning thread is sampled
+/// repeatedly at the same few instructions.
+pub(super) const OFTEN: u64 = 5;
+
+/// Returns whether a thread at this address in the memory of a process spins.
+pub(super) fn spins_in(pid: u32, address: u64, mapping: &Mapping) -> bool {
+    let from = address.saturating_sub(BEFORE as u64).max(mapping.from);
+    let end = mapping.from.saturating_add(mapping.length);
+    let to = address.saturating_add(BEHIND as u64).min(end);
+    let mut code = vec![0; to.saturating_sub(from) as usize];
+    let read = memory::Of(pid).read(from, &mut code);
+    read.is_some() && spins(&code, (address - from) as usize)
+}
 
 /// Returns whether a thread at this offset of a file spins.
 pub(super) fn spins_at(file: &[u8], offset: u64) -> bool {
@@ -254,6 +273,21 @@ mod tests {
             reported(&[pause, count, &[0x75, 0xf9]]),
             [true, true, false]
         );
+    }
+
+    #[test]
+    fn a_loop_in_the_memory_of_a_process_is_found() {
+        let turn = [LOAD, TEST, &[0x74, 0xf6]].concat();
+        let code = [&[0x90; 100], &turn[..], &[0x90; 100]].concat();
+        let mapping = Mapping {
+            from: code.as_ptr() as u64,
+            length: code.len() as u64,
+            offset: 0,
+            file: 0,
+        };
+        let spins = |at: u64| spins_in(std::process::id(), mapping.from + at, &mapping);
+        assert!(spins(100) && !spins(20) && !spins(199));
+        assert!(!spins_in(i32::MAX as u32, mapping.from + 100, &mapping));
     }
 
     #[test]

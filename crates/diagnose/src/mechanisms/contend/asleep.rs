@@ -54,7 +54,14 @@ fn in_process(analysis: &Analysis<'_>, pid: u32, threads: &[&ThreadTimes]) -> Op
     let queues = |times: &&&ThreadTimes| locks(times).ns >= t::LOCK_SHARE * locks(times).of_ns;
     let queueing: HashSet<u32> = turns.iter().filter(queues).map(|it| it.tid).collect();
     let waits: u64 = queueing.iter().map(|tid| analysis.lock_waits(*tid)).sum();
-    if queueing.len() < 2 || waits < 2 * t::MANY_LOCK_WAITS {
+    if queueing.len() < 2 {
+        return None;
+    }
+    // A thread that takes the lock again as soon as it has released it makes others wait rarely, but long.
+    let tids: Vec<u32> = queueing.iter().copied().collect();
+    let for_locks = analysis.lock_waits.for_locks(&tids) >= t::SHOWN_BY_STACKS
+        && holders::meanwhile(analysis, |tid| queueing.contains(&tid)).is_asleep();
+    if waits < 2 * t::MANY_LOCK_WAITS && !for_locks {
         return None;
     }
     let (from, to) = turns.span()?;
@@ -70,7 +77,8 @@ fn in_process(analysis: &Analysis<'_>, pid: u32, threads: &[&ThreadTimes]) -> Op
         let all = turns.iter().map(|times| times.tid).collect();
         handed_on(analysis, &queueing, &all)
     };
-    if !in_turn || asleep < 0.5 * (busy - starved) || handed_on() < t::PART_HANDED_ON {
+    let by_times = || in_turn && handed_on() >= t::PART_HANDED_ON;
+    if asleep < 0.5 * (busy - starved) || !for_locks && !by_times() {
         return None;
     }
     let longest = turns.iter().map(|times| asleep_ns(times) + times.on_cpu_ns);

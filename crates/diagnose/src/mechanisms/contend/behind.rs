@@ -56,9 +56,14 @@ pub(crate) fn find(analysis: &Analysis<'_>) -> Option<Claim> {
     let waiting = largest(found, |waiting| waiting.on_path_ns)?;
     let waits_of = |tid: u32| waiting.tids.contains(&tid);
     let meanwhile = holders::meanwhile(analysis, waits_of);
-    // Without the lock, nobody would wait for a holder that has no CPU, but for the CPU itself. All threads
-    // together can't use more than all CPUs.
-    let on_path = waiting.on_path_ns * (1.0 - meanwhile.without_cpu());
+    // Without the lock, nobody would wait for a holder that has no CPU, but for the CPU itself. An interpreter's
+    // own lock is held until a time limit ends the wait, whether or not its holder has a CPU. All threads together
+    // can't use more than all CPUs.
+    let without_cpu = match waiting.for_global_lock {
+        true => 0.0,
+        false => meanwhile.without_cpu(),
+    };
+    let on_path = waiting.on_path_ns * (1.0 - without_cpu);
     let room = analysis.wall_ns - analysis.cpu_ns / analysis.observation.cpus.max(1) as f64;
     let saving = on_path.min(room.max(0.0));
     // Threads that share work are described better by what they would save in parallel.

@@ -85,6 +85,12 @@ impl Meanwhile {
         self.ran * 2.0 >= self.all_ns() - self.ready
     }
 
+    /// Returns whether the holders mostly slept or waited for something, as far as they had a CPU for the rest.
+    pub(crate) fn is_asleep(&self) -> bool {
+        let waited = self.waited.values().sum::<f64>();
+        waited > 0.0 && waited * 2.0 >= self.all_ns() - self.ready
+    }
+
     pub(crate) fn in_words(&self, analysis: &Analysis<'_>) -> Option<String> {
         let all = self.all_ns();
         let percent = |ns: f64| format!("{:.0} % of that time", 100.0 * ns / all.max(1.0));

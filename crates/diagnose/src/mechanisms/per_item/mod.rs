@@ -5,6 +5,7 @@ pub(crate) mod builds;
 pub(crate) mod call_cost;
 pub(crate) mod checked;
 pub(crate) mod clocks;
+pub(crate) mod collecting;
 pub(crate) mod kernel;
 pub(crate) mod library_work;
 pub(crate) mod lookups;
