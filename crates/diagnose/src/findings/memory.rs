@@ -70,6 +70,8 @@ pub(super) const ALL: &[Declaration] = &[
     Declaration {
         id: Id::LibraryWork,
         mechanism: Mechanism::PerItem,
+        // Threads that hand over work wait for each other.
+        also: &[Part::Ready, Part::Locks, Part::WaitingForPipe],
         variants: &[shows(per_item::library_work::library_work)],
         ..USUAL
     },

@@ -29,6 +29,7 @@ pub(super) const ALL: &[Declaration] = &[
             a_third(Id::CpuStarved),
             a_third(Id::ProcessSpawning),
             a_third(Id::ThreadSpawning),
+            one_in(1, Id::LibraryWork),
         ]),
         variants: &[
             shows(contend::dead::find),
@@ -97,7 +98,7 @@ pub(super) const ALL: &[Declaration] = &[
         mechanism: Mechanism::Poll,
         also: &Part::ALL,
         // A thread that hands over to another one spins for a while before it sleeps.
-        effect_of: EffectOf::Causes(&[a_third(Id::WakeupStorm)]),
+        effect_of: EffectOf::Causes(&[a_third(Id::WakeupStorm), one_in(1, Id::LibraryWork)]),
         variants: &[
             shows(poll::calls::find),
             shows(poll::spinning::on_memory),

@@ -40,6 +40,9 @@ pub(crate) struct Avoidable {
     /// Whether it only counts where the program's own code calls it, not where other library functions do.
     #[serde(default)]
     pub direct: bool,
+    /// Whether many threads do it beside each other, so that its time on the critical path isn't all of it.
+    #[serde(default)]
+    pub on_all_threads: bool,
     /// Whether it only counts in a program that writes less text than this work makes.
     #[serde(default)]
     pub unwritten: bool,

@@ -2,6 +2,7 @@
 //! may use.
 
 use crate::analysis::is_runnable;
+use crate::mechanisms::per_item::library_work::mostly_hands_over;
 use crate::mechanisms::prelude::*;
 use crate::overhead_correction::on_cpu_ns;
 use fathom_model::quantity::cpu_share;
@@ -20,7 +21,8 @@ pub(crate) fn find(analysis: &Analysis<'_>) -> Option<Claim> {
     let waiting = ready / lived.max(1.0);
     let oversubscribed =
         analysis.is_oversubscribed() && busy.len() as f64 > t::OVERSUBSCRIBED_PER_CPU * cpus;
-    if !oversubscribed || waiting < 0.4 {
+    // Threads that only hand over work would hardly be busy if they handed over more at a time.
+    if !oversubscribed || waiting < 0.4 || mostly_hands_over(analysis) {
         return None;
     }
     // While one thread waits, another works. Fewer threads would therefore finish the whole no sooner, but

@@ -7,7 +7,7 @@ use crate::lock_waits::is_for_lock;
 use crate::mechanisms::prelude::*;
 
 /// The part of the observed time for which at least two threads must wait.
-const LEAST_PART: f64 = 0.5;
+const LEAST_PART: f64 = 0.25;
 /// The part of the observed time that such threads run at most: some runtimes look now and then whether there
 /// is a deadlock.
 const MOST_RUNNING: f64 = 0.05;

@@ -10,6 +10,8 @@ pub(super) struct Below {
     pub samples: u64,
     /// Their time on the critical path of an untraced run, in ns.
     pub ns: f64,
+    /// Their part of the time of all samples of own code, on the critical path or not, 0 to 1.
+    pub part_of_all: f64,
     pub pid: u32,
     /// The frames of the program's own functions that are nearest to the samples.
     pub callers: BTreeMap<Option<u32>, u64>,
@@ -24,7 +26,7 @@ pub(super) fn below<K: Ord>(
     key_of: impl Fn(usize) -> Option<K>,
 ) -> BTreeMap<K, Below> {
     let rows = analysis.trace.stacks.iter().flat_map(|it| &it.rows);
-    let (mut all, mut with_collection) = (0.0, false);
+    let (mut all, mut everywhere, mut with_collection) = (0.0, 0.0, false);
     let mut found: BTreeMap<K, Below> = BTreeMap::new();
     for (at, row) in rows.enumerate() {
         if row.activity != Activity::OwnCode || analysis.works.is_of_runtime(row.tid) {
@@ -37,6 +39,7 @@ pub(super) fn below<K: Ord>(
         }
         let on_path = row.ns as f64 * analysis.weight(row.tid);
         all += on_path;
+        everywhere += row.ns as f64;
         let is_shell = || analysis.runtime(Some(row.pid)).has(Habit::RunsCommands);
         if let Some(key) = key_of(at).filter(|_| !is_shell()) {
             let below = found.entry(key).or_default();
@@ -44,12 +47,14 @@ pub(super) fn below<K: Ord>(
             *below.callers.entry(caller).or_default() += row.samples;
             below.samples += row.samples;
             below.ns += on_path;
+            below.part_of_all += row.ns as f64;
             below.pid = row.pid;
         }
     }
     let own_code = analysis.spent_ns(TimeCategory::UserCode);
     for below in found.values_mut() {
         below.ns *= own_code / all.max(1.0);
+        below.part_of_all /= everywhere.max(1.0);
         below.with_collection = with_collection;
     }
     found

@@ -2,9 +2,9 @@
 
 use fathom_model::without_type_arguments;
 
-use super::below::below;
+use super::below::{Below, below};
 use crate::mechanisms::prelude::*;
-use crate::runtimes::{avoidable, group_of};
+use crate::runtimes::{Avoidable, avoidable, group_of};
 
 /// The minimum time, in ns. Loading the code of a large program throws and catches exceptions, too.
 const LEAST_NS: f64 = 30e6;
@@ -12,11 +12,16 @@ const LEAST_NS: f64 = 30e6;
 /// in 5 to 20 ns, and Java and Python in up to 60.
 const LEAST_NS_PER_BYTE: f64 = 200.0;
 
-pub(crate) fn library_work(analysis: &Analysis<'_>) -> Option<Claim> {
-    let stacks = analysis.trace.stacks.as_ref()?;
+/// The part of all own code, of all threads, from which work on all threads sets the pace of the program.
+const MOST_OF_ALL: f64 = 0.6;
+
+/// Returns the samples of each kind of work that can be avoided.
+fn kinds(analysis: &Analysis<'_>) -> BTreeMap<&'static str, Below> {
+    let Some(stacks) = &analysis.trace.stacks else {
+        return BTreeMap::new();
+    };
     let frames = &stacks.tree.frames;
     let groups: Vec<Option<&'static str>> = frames.iter().map(group_of).collect();
-    let group = |number: u32| groups[number as usize];
     let prepares = analysis.frames_for(Use::Prepares);
     let kind_of = |at: usize| {
         let own = analysis.routes().own_caller(at);
@@ -33,46 +38,68 @@ pub(crate) fn library_work(analysis: &Analysis<'_>) -> Option<Claim> {
         within.iter().rev().find_map(|number| {
             let asked = is_direct || entry == Some(*number);
             is_direct &= frames[*number as usize].inlined;
-            let name = group(*number)?;
+            let name = groups[*number as usize]?;
             (asked || !avoidable(name)?.direct).then_some(name)
         })
     };
-    let written = || analysis.tally_calls(calls::is_write).bytes.max(1) as f64;
-    let is_reached = |kind: &str, ns: f64, samples: u64| {
-        avoidable(kind).is_some_and(|it| {
-            let least = Least::share(it.share).with_ns(LEAST_NS);
-            samples >= t::LEAST_SAMPLES
-                && least.is_reached(analysis, ns)
-                && (!it.unwritten || ns >= LEAST_NS_PER_BYTE * written())
-        })
+    below(analysis, kind_of)
+}
+
+/// Returns whether all threads together mostly do work that only hands over other work.
+pub(crate) fn mostly_hands_over(analysis: &Analysis<'_>) -> bool {
+    let sets_pace = |(kind, done): (&str, Below)| {
+        let is_on_all = avoidable(kind).is_some_and(|it| it.on_all_threads);
+        is_on_all && done.part_of_all >= MOST_OF_ALL && done.samples >= t::LEAST_SAMPLES
     };
-    let found = below(analysis, kind_of).into_iter();
-    let found = found.filter(|(kind, work)| is_reached(kind, work.ns, work.samples));
-    let (kind, done) = largest(found, |(_, work)| work.ns)?;
-    let why = avoidable(kind)?;
+    kinds(analysis).into_iter().any(sets_pace)
+}
+
+/// Returns how much shorter the run would be without this work.
+fn saving_ns(analysis: &Analysis<'_>, why: &Avoidable, done: &Below) -> f64 {
+    if !why.on_all_threads || done.part_of_all < MOST_OF_ALL {
+        return done.ns;
+    }
+    // The CPU time of all threads would shrink in proportion.
+    let accounts = &analysis.trace.accounts;
+    let in_user = part_of(accounts.user_ns, accounts.user_ns + accounts.system_ns);
+    let cpu_ns = analysis.cpu_ns.min(analysis.timed_ns) * analysis.quiet;
+    done.ns.max(done.part_of_all * in_user * cpu_ns)
+}
+
+pub(crate) fn library_work(analysis: &Analysis<'_>) -> Option<Claim> {
+    let written = || analysis.tally_calls(calls::is_write).bytes.max(1) as f64;
+    let judged = |(kind, done): (&'static str, Below)| {
+        let why = avoidable(kind)?;
+        let ns = saving_ns(analysis, why, &done);
+        let is_reached = done.samples >= t::LEAST_SAMPLES
+            && Least::share(why.share)
+                .with_ns(LEAST_NS)
+                .is_reached(analysis, ns)
+            && (!why.unwritten || ns >= LEAST_NS_PER_BYTE * written());
+        is_reached.then_some((why, ns, done))
+    };
+    let found = kinds(analysis).into_iter().filter_map(judged);
+    let (why, ns, done) = largest(found, |(_, ns, _)| *ns)?;
     let caller = done.main_caller();
     let code = caller
         .and_then(|it| analysis.place_of_frame(it))
         .unwrap_or_default();
     let by = code.function.as_deref().map(without_type_arguments);
     let by = by.map_or_else(String::new, |by| format!(", mostly for `{by}`"));
-    let statement = format!(
-        "{} took {}{by}.",
-        why.work,
-        analysis.time_and_share(done.ns),
-    );
-    let mut claim = Claim::new(FindingId::LibraryWork, analysis, done.ns, statement);
+    let statement = format!("{} took {}{by}.", why.work, analysis.time_and_share(ns));
+    let mut claim = Claim::new(FindingId::LibraryWork, analysis, ns, statement);
     claim.code = code;
-    Some(
-        claim
-            .evidence("time in it", done.ns, "ns")
-            .evidence("samples", done.samples, "samples")
-            .advice(why.advice.as_str())
-            .pid(done.pid)
-            .likely()
-            .pieces(vec![Piece::of(TimeCategory::UserCode, done.ns)])
-            .least(Least::share(why.share).with_ns(LEAST_NS)),
-    )
+    let claim = claim
+        .evidence("time in it", ns, "ns")
+        .evidence("samples", done.samples, "samples")
+        .advice(why.advice.as_str())
+        .pid(done.pid)
+        .likely()
+        .least(Least::share(why.share).with_ns(LEAST_NS));
+    Some(match why.on_all_threads {
+        true => claim,
+        false => claim.pieces(vec![Piece::of(TimeCategory::UserCode, ns)]),
+    })
 }
 
 #[cfg(test)]
@@ -165,6 +192,46 @@ mod tests {
         fake.stack(Activity::OwnCode, None, [frame], 1000);
         let statement = reported(&mut fake).expect("it is all of the time");
         assert!(statement.ends_with("of the wall time."), "{statement}");
+    }
+
+    #[test]
+    fn what_a_pool_does_beside_the_critical_path_counts_if_it_is_most_of_all() {
+        let ids = |work_ms: u64| {
+            let mut fake = Fake::new(1000);
+            let root = crate::fake::ROOT;
+            let all = fathom_trace::Cause::Asleep;
+            fake.waits(Some("futex"), None, all, 1, 999_000);
+            for tid in 101..106 {
+                fake.thread(root, tid, 0, 1000, 1000);
+                let ready = fathom_trace::Cause::Preempted;
+                fake.waits_of(tid, None, None, ready, 100, 6_000);
+            }
+            let python = |name: &str, file: &str| Frame {
+                binary: file.to_owned(),
+                function: Some(name.to_owned()),
+                source_file: Some(file.to_owned()),
+                ..Frame::default()
+            };
+            let pool = python(
+                "Pool._handle_tasks",
+                "/usr/lib/python3.11/multiprocessing/pool.py",
+            );
+            fake.stack(Activity::OwnCode, None, [pool], 2_000);
+            fake.stack(
+                Activity::OwnCode,
+                None,
+                [python("work", "/srv/work.py")],
+                work_ms,
+            );
+            let stacks = fake.trace.stacks.as_mut().expect("just made");
+            for row in &mut stacks.rows {
+                row.tid = 101;
+            }
+            fake.trace.accounts.user_ns = 1_900_000_000;
+            fake.ids()
+        };
+        assert_eq!(ids(100), ["library-work"]);
+        assert_eq!(ids(2_000), ["cpu-starved"]);
     }
 
     #[test]
