@@ -284,15 +284,16 @@ fn calls_have_callers_beyond_the_copy_by_frame_pointers() {
         let options = TraceOptions {
             profile: Some(Duration::from_millis(4)),
             stacks: Some(pool.clone()),
-            call_stacks: Some(Duration::from_micros(10)),
-            // This has space for 30 of the program's stacks: it is held back until they are read.
-            stack_ring_bytes: 1 << 20,
+            // There are more stacks than the ring holds: the program is held back until they are read.
+            call_stacks: Some(Duration::from_micros(2)),
             ..TraceOptions::default()
         };
         let command = quiet(&[program.to_str().expect("UTF-8")]);
         let seen = trace(&command, tier, &options).expect("traced");
-        assert_eq!(seen.lost.stacks, 0, "{tier:?}");
         let stacks = pool.named(&seen).expect("stacks");
+        // Page faults don't hold it back.
+        let lost = seen.lost.stacks;
+        assert!(lost * 10 <= stacks.taken, "{tier:?}: {lost} lost");
         let of_stat = |row: &&StackRow| row.call.as_deref() == Some("newfstatat");
         let rows: Vec<&StackRow> = stacks.rows.iter().filter(of_stat).collect();
         let samples = |rows: &mut dyn Iterator<Item = &&StackRow>| -> u64 {
@@ -341,7 +342,9 @@ fn any_user_has_callers_and_more_is_copied_where_stacks_were_deeper() {
     }
     let folder = tempfile::tempdir().expect("a folder");
     std::fs::set_permissions(folder.path(), Permissions::from_mode(0o755)).expect("readable");
-    let Some(program) = built(folder.path(), TREE, &["-O1", "-g"]) else {
+    // With frame pointers, no stack would be cut off.
+    let flags = ["-O1", "-g", "-fomit-frame-pointer"];
+    let Some(program) = built(folder.path(), TREE, &flags) else {
         return;
     };
     let me = folder.path().join("me");
