@@ -253,7 +253,7 @@ __attribute__((noinline)) void ask(void) {
     volatile char room[60000];
     struct stat of;
     for (int i = 0; i < 60000; i += 1024) room[i] = 1;
-    for (int i = 0; i < 2000; i++) stat("/etc/hostname", &of);
+    for (int i = 0; i < 600; i++) stat("/etc/hostname", &of);
     room[1] = room[0];
 }
 __attribute__((noinline)) void outer(void) {
@@ -285,7 +285,7 @@ fn calls_have_callers_beyond_the_copy_by_frame_pointers() {
             profile: Some(Duration::from_millis(4)),
             stacks: Some(pool.clone()),
             // There are more stacks than the ring holds: the program is held back until they are read.
-            call_stacks: Some(Duration::from_micros(2)),
+            call_stacks: Some(Duration::from_micros(1)),
             ..TraceOptions::default()
         };
         let command = quiet(&[program.to_str().expect("UTF-8")]);
