@@ -151,6 +151,21 @@ impl Analysis<'_> {
         (ns / self.wall_ns).clamp(0.0, 1.0)
     }
 
+    /// Scales a time so that its share is that of the command's own part of the account: without waits for a CPU,
+    /// which other programs lengthen, and without what isn't known.
+    pub(crate) fn in_own_part(&self, ns: f64) -> f64 {
+        let others = [
+            TimeCategory::Ready,
+            TimeCategory::Stolen,
+            TimeCategory::Unaccounted,
+        ];
+        let own_ns = self.timed_ns - self.spent_on(&others);
+        match self.is_oversubscribed() {
+            true => ns,
+            false => ns * (self.wall_ns / own_ns.max(1.0)).max(1.0),
+        }
+    }
+
     /// Returns the time in this category on the critical path, scaled to an untraced run.
     pub(crate) fn spent_ns(&self, spent: TimeCategory) -> f64 {
         self.account.ns(spent) as f64

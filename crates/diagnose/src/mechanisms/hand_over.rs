@@ -234,6 +234,7 @@ pub(crate) fn through_channels(analysis: &Analysis<'_>) -> Option<Claim> {
     };
     Some(
         claim
+            .weighing(analysis.in_own_part(cost))
             .evidence("time in channels", part * analysis.cpu_ns, "ns")
             .advice(
                 "Pass more at a time: send slices of values instead of single ones, or do both steps in one task. \

@@ -60,6 +60,7 @@ pub(crate) fn collecting(analysis: &Analysis<'_>) -> Option<Claim> {
     };
     Some(
         Claim::new(FindingId::AllocatorChurn, analysis, cost, statement)
+            .weighing(analysis.in_own_part(cost))
             .evidence("time in the collector", cost, "ns")
             .evidence("CPU time of the collector", collected, "ns")
             .advice(advice)
@@ -112,5 +113,17 @@ mod tests {
         assert!(found[0].statement.starts_with(begin), "{found:?}");
         assert!(found[0].advice.contains("`-Xmx40m`"), "{}", found[0].advice);
         assert!(!program(200, "-cp").ids().contains(&"allocator-churn"));
+    }
+
+    #[test]
+    fn a_collector_is_found_however_long_the_program_waits_for_a_cpu() {
+        let mut fake = program(600, "-Xmx40m");
+        for run in [1000, 6000] {
+            let mut timed = crate::fake::run(run * crate::fake::MS, 1000 * crate::fake::MS);
+            timed.run_queue_wait_ns = Some((run - 1000) * crate::fake::MS);
+            let timed = [timed];
+            let found = crate::diagnose(&fake.observation(&timed)).findings;
+            assert_eq!(found[0].id, FindingId::AllocatorChurn, "{run}: {found:?}");
+        }
     }
 }
