@@ -354,6 +354,9 @@ pub(crate) const LEAST_QUIET: f64 = 0.2;
 pub(crate) const DELAY_ON_PATH: f64 = 0.5;
 /// The number of threads that want a CPU, per CPU, above which the command is oversubscribed.
 pub(crate) const OVERSUBSCRIBED_PER_CPU: f64 = 2.0;
+/// The number of busy threads, per CPU, from which too many of them are a finding even if nothing outside the
+/// command waits for a part of the work: below, the whole takes as long as with one thread per CPU.
+pub(crate) const CROWDED_PER_CPU: f64 = 8.0;
 /// The minimum CPU time, in ns, between two sleeps of a thread that counts as busy if it sleeps for more than
 /// half of the rest of its time. The threads of a pool that are woken for each small task take 10 to 100 µs.
 pub(crate) const LEAST_AT_A_TIME_NS: f64 = 500e3;

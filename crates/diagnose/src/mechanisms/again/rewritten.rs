@@ -23,13 +23,15 @@ impl<'a> Rewritten<'a> {
     fn of(analysis: &Analysis<'a>, written: &'a FileRow) -> Option<Self> {
         let named = written.name.text();
         let often = written.opens >= t::MANY_OPENS_OF_ONE_FILE && written.writes > 0;
-        if !often || !named.starts_with('/') || is_of_system(&named) {
+        let is_plain = named.starts_with('/') && !is_of_system(&named);
+        if !often || !is_plain || has_journal(analysis, &named) {
             return None;
         }
         let replaces = |file: &&FileRow| is_for(&named, &file.name.text());
         let file = match written.size_bytes {
             Some(_) => written,
-            None => analysis.trace.files.iter().find(replaces)?,
+            None if is_renamed(analysis, written) => analysis.trace.files.iter().find(replaces)?,
+            None => return None,
         };
         let size = file
             .size_bytes
@@ -41,6 +43,23 @@ impl<'a> Rewritten<'a> {
     fn is_put_in_place(&self) -> bool {
         !std::ptr::eq(self.written, self.file)
     }
+}
+
+/// Returns whether a file is a database with a journal beside it. Its pages are written at their places.
+fn has_journal(analysis: &Analysis<'_>, path: &str) -> bool {
+    let mut files = analysis.trace.files.iter();
+    files.any(|file| {
+        let name = file.name.text();
+        let end = name.strip_prefix(path);
+        end.is_some_and(|end| ["-journal", "-wal"].contains(&end))
+    })
+}
+
+/// Returns whether files were renamed about as often as this one was opened, at least every second time. A
+/// database's journal is removed instead.
+fn is_renamed(analysis: &Analysis<'_>, written: &FileRow) -> bool {
+    let renames = analysis.tally(|row| row.name.starts_with("rename"));
+    renames.calls as f64 * 2.0 >= written.opens as f64
 }
 
 /// Returns whether a file has the name of a replacement for the other: `list.json.tmp`, `.list.json.swp`.
@@ -184,5 +203,18 @@ mod tests {
         let reported = |mut fake: Fake| fake.ids().contains(&"rewriting");
         assert!(!reported(store(20_000, None)));
         assert!(!reported(store(4_000_000, Some("/srv/spool/in.tmp"))));
+    }
+
+    #[test]
+    fn pages_of_a_database_and_its_journal_are_not_a_file_written_in_full() {
+        let mut journal = store(4_000_000, Some("/srv/list.json-journal"));
+        let row = journal.trace.syscalls.last_mut().expect("the renames");
+        row.name = "unlink".to_owned();
+        assert!(!journal.ids().contains(&"rewriting"));
+        for end in ["-wal", "-journal"] {
+            let mut pages = store(4_000_000, None);
+            pages.file(&format!("/srv/list.json{end}"), 400, 0, 0, 0);
+            assert!(!pages.ids().contains(&"rewriting"));
+        }
     }
 }

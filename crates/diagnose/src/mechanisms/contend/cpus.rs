@@ -13,6 +13,12 @@ fn were_bound(analysis: &Analysis<'_>) -> bool {
     analysis.trace.syscalls.iter().any(binds)
 }
 
+/// Returns whether the command accepted connections, whose requests it answers.
+fn answers_requests(analysis: &Analysis<'_>) -> bool {
+    let accepts = |row: &SyscallRow| calls::is_accept(&row.name) && row.calls > row.errors;
+    analysis.trace.syscalls.iter().any(accepts)
+}
+
 pub(crate) fn find(analysis: &Analysis<'_>) -> Option<Claim> {
     let cpus = analysis.observation.cpus.max(1) as f64;
     let busy = analysis.threads_that(|times| is_runnable(times, analysis.trace));
@@ -36,6 +42,12 @@ pub(crate) fn find(analysis: &Analysis<'_>) -> Option<Claim> {
     }
     let used = analysis.cpu_ns / analysis.timed_ns;
     let others_idle = were_bound(analysis) && used <= t::CPUS_USED_BY_BOUND * cpus;
+    // A few threads for each CPU finish the whole no later. When each piece of the work ends matters only if
+    // others wait for it, as a server's clients do.
+    let is_few = (busy.len() as f64) < t::CROWDED_PER_CPU * cpus;
+    if is_few && !others_idle && !answers_requests(analysis) {
+        return None;
+    }
     let statement = format!(
         "{} busy threads share {}: each was ready but not running for {} on average, {} of the wall time.",
         busy.len(),
@@ -179,6 +191,15 @@ mod tests {
     }
 
     #[test]
+    fn a_few_for_each_cpu_matter_only_to_those_who_wait_for_answers() {
+        let mut batch = busy(8);
+        assert!(!batch.ids().contains(&"cpu-starved"));
+        let mut server = busy(8);
+        server.calls("accept4", Some(3), 20, 0, 1_000);
+        assert!(server.ids().contains(&"cpu-starved"));
+    }
+
+    #[test]
     fn threads_that_are_woken_for_a_moment_are_not_busy_however_long_they_have_no_cpu() {
         let mut fake = Fake::new(1000);
         fake.waits(Some("futex"), None, Cause::Asleep, 1, 999_000);
@@ -195,7 +216,7 @@ mod tests {
 
     #[test]
     fn busy_threads_that_were_bound_to_one_of_two_cpus_are_named_as_that() {
-        let mut fake = busy(6);
+        let mut fake = busy(16);
         let timed = Run {
             cpu_ns: 990 * MS,
             ..fake.run()

@@ -164,6 +164,7 @@ mod tests {
                 fake.waits_of(tid, None, None, Cause::Preempted, 100, 7_500);
                 fake.calls_of(tid, "futex", None, calls, 0, 400);
             }
+            fake.calls("accept4", Some(3), 20, 0, 1_000);
             fake.findings().remove(0)
         };
         // This is 160 of each thread's 250 ms, and the same share of everything that both CPUs did.

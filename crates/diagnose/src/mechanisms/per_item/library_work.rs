@@ -206,6 +206,7 @@ mod tests {
                 let ready = fathom_trace::Cause::Preempted;
                 fake.waits_of(tid, None, None, ready, 100, 6_000);
             }
+            fake.calls("accept4", Some(3), 20, 0, 1_000);
             let python = |name: &str, file: &str| Frame {
                 binary: file.to_owned(),
                 function: Some(name.to_owned()),

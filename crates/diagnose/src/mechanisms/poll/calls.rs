@@ -362,6 +362,20 @@ mod tests {
     }
 
     #[test]
+    fn a_loop_beside_the_critical_path_wins_no_more_than_the_path_lacked_a_cpu() {
+        let mut fake = Fake::new(1000);
+        fake.thread(crate::fake::ROOT, 101, 0, 1000, 400);
+        fake.calls_of(101, "sched_yield", None, 500_000, 0, 600);
+        fake.thread(crate::fake::ROOT, 102, 0, 1000, 600);
+        let ready = fathom_trace::Cause::Preempted;
+        fake.waits_of(102, None, None, ready, 100, 4_000);
+        let found = &fake.findings()[0];
+        assert_eq!(found.id, FindingId::BusyPolling);
+        assert_eq!(found.could_win_ns, 0);
+        assert_eq!(found.could_win_cpu_ns / 1_000_000, 400);
+    }
+
+    #[test]
     fn who_computes_and_asks_in_between_is_not_taken_for_who_only_asks() {
         let mut fake = Fake::new(1000);
         fake.calls("sched_yield", None, 30_000, 0, 300);

@@ -11,6 +11,10 @@ use crate::mechanisms::prelude::*;
 /// The minimum CPU time of a thread that others wait for, as a part of the life of the longest of them.
 const PART_OF_AWAITED: f64 = 0.3;
 
+/// The minimum part of a loop's CPU time on the critical path for which the command is assumed to wait for what
+/// the loop waits for.
+const PART_ON_PATH: f64 = 0.1;
+
 /// Builds a finding about CPU time that these threads burn. `who_burns` is the text before the amount, and
 /// `else_none` is the text to use if no other thread lacked the CPU.
 fn burning(
@@ -54,13 +58,20 @@ fn meanwhile(analysis: &Analysis<'_>, loops: &[&ThreadTimes]) -> Option<String> 
 
 /// Returns the wall time that these loops take from other threads. This is the longest time for which one of
 /// those was ready without a CPU while the loops ran. Without the loops, the run would take as long as the
-/// busiest other thread computes.
+/// busiest other thread computes. Loops off the critical path delay the command only where the path lacked a
+/// CPU.
 fn kept_from_others(analysis: &Analysis<'_>, loops: &[&ThreadTimes]) -> f64 {
     let others = analysis.threads_that(|other| loops.iter().all(|one| one.tid != other.tid));
     let most =
         |ns: fn(&ThreadTimes) -> f64| others.iter().map(|times| ns(times)).fold(0.0, f64::max);
     let ready = most(|times| times.sums.get(TimeCategory::Ready));
-    let kept = analysis.untraced(ready.min(loops.cpu_ns()));
+    let mut kept = analysis.untraced(ready.min(loops.cpu_ns()));
+    if loops
+        .iter()
+        .all(|one| analysis.weight(one.tid) < PART_ON_PATH)
+    {
+        kept = kept.min(analysis.spent_ns(TimeCategory::Ready));
+    }
     let busiest = analysis.untraced(most(|times| times.on_cpu_ns));
     kept.min((analysis.timed_ns - busiest).max(0.0))
 }

@@ -25,6 +25,8 @@ fn peer<'a>(analysis: &'a Analysis<'_>) -> Option<(&'a str, bool)> {
 
 /// The minimum number of requests that counts as a pattern.
 const FEWEST_REQUESTS: u64 = 20;
+/// The minimum number of requests for each wait, and of connections at once, if requests were made together.
+const TOGETHER: u64 = 16;
 /// The maximum number of calls for one request or one answer.
 const PIECES: u64 = 4;
 
@@ -61,6 +63,17 @@ fn connections(analysis: &Analysis<'_>, peer: &str) -> usize {
         open.count()
     });
     at_once.max().unwrap_or(0)
+}
+
+/// Returns whether many requests to this peer were in flight on connections at once, so that a wait was for many
+/// answers. Nothing more could be requested at a time.
+fn in_flight_together(analysis: &Analysis<'_>, peer: &str, waits: u64) -> bool {
+    let to_peer = |row: &SyscallRow| {
+        let fd = row.fd.and_then(|fd| analysis.descriptors.peer(row.pid, fd));
+        calls::is_write(&row.name) && fd == Some(peer)
+    };
+    let sent = analysis.traced_calls(to_peer);
+    sent >= TOGETHER * waits && connections(analysis, peer) as u64 >= TOGETHER
 }
 
 /// Returns the number of connections that were made to this peer.
@@ -125,7 +138,10 @@ pub(crate) fn network(analysis: &Analysis<'_>) -> Option<Claim> {
     if peer.is_some_and(|(peer, _)| analysis.descriptors.answers_at(peer)) {
         least.share = t::SHARE_OF_OWN_REPLIES;
     }
-    if may_be_own(analysis, wait) {
+    let together = waits.zip(peer).is_some_and(|(waits, (peer, several))| {
+        !several && in_flight_together(analysis, peer, waits)
+    });
+    if together || may_be_own(analysis, wait) {
         return None;
     }
     let whom = match peer {
@@ -362,6 +378,26 @@ mod tests {
         assert!(said(10).ends_with(words), "{}", said(10));
         let words = "200 requests one after another, 4.00 ms each.";
         assert!(said(500).ends_with(words), "{}", said(500));
+    }
+
+    #[test]
+    fn a_wait_for_requests_that_are_all_in_flight_is_not_one_for_a_single_request() {
+        let reported = |waits| {
+            let mut fake = Fake::new(1000);
+            for fd in 10..50 {
+                fake.descriptor(fd, "socket to 10.0.0.5:3001");
+                for (name, at_ms) in [("sendto", 10), ("recvfrom", 900)] {
+                    let row = fake.calls(name, Some(fd), 1, 20, 1_000);
+                    row.first_moved_ns = Some(at_ms * 1_000_000);
+                    row.last_moved_ns = row.first_moved_ns;
+                }
+            }
+            let each_us = 800_000 / waits;
+            fake.waits(Some("epoll_wait"), Some(9), Cause::Asleep, waits, each_us);
+            fake.ids().contains(&"waiting-for-network")
+        };
+        assert!(reported(40));
+        assert!(!reported(2));
     }
 
     /// Returns the finding about a client that made this many connections for 60 requests, polled in slices,
