@@ -136,10 +136,12 @@ fn of_socket(names: &mut Names, event: &DescriptorEvent<'_>, name: &str, (fd, re
         // A program that binds to port 0 queries the port that it got.
         ("getsockname", Some(before)) => match &before.end {
             SocketEnd::At(asked) if asked.ends_with(":0") => {
-                address(event.payload).map(|address| {
+                if let Some(address) = address(event.payload) {
                     let end = SocketEnd::At(address);
-                    Socket { end, ..before }
-                })
+                    let kind = DescriptorKind::Socket(Socket { end, ..before });
+                    names.refined_everywhere(pid, fd, kind, time);
+                }
+                None
             }
             _ => None,
         },
@@ -333,6 +335,36 @@ mod tests {
         let accepted = "accepted socket from socket at 127.0.0.1:4711";
         assert_eq!(name(4).as_deref(), Some(accepted));
         assert_eq!(name(5).as_deref(), Some("socket to 127.0.0.1:80"));
+    }
+
+    #[test]
+    fn a_child_accepts_at_the_port_that_its_parent_queried() {
+        let mut names = Names::default();
+        let internet = |port: u16| {
+            let mut bytes = (libc::AF_INET as u16).to_ne_bytes().to_vec();
+            bytes.extend(port.to_be_bytes());
+            bytes.extend([127, 0, 0, 1]);
+            bytes
+        };
+        let inet = libc::AF_INET as u64;
+        let (any, one) = (internet(0), internet(4711));
+        for fd in [3, 4] {
+            apply(&mut names, &event_of("socket", [inet, 1, 0], fd, &[]));
+            apply(&mut names, &event_of("bind", [fd as u64, 0, 16], 0, &any));
+        }
+        names.forked(1, 2);
+        apply(&mut names, &event_of("getsockname", [3, 0, 0], 0, &one));
+        let accepts = |fd: u64| DescriptorEvent {
+            pid: 2,
+            ..event_of("accept", [fd, 0, 0], fd as i64 + 2, &[])
+        };
+        apply(&mut names, &accepts(3));
+        apply(&mut names, &accepts(4));
+        let name = |fd| names.kind(2, fd).map(|kind| kind.to_string());
+        let accepted = "accepted socket from socket at 127.0.0.1:4711";
+        assert_eq!(name(5).as_deref(), Some(accepted));
+        let other = "accepted socket from socket at 127.0.0.1:0";
+        assert_eq!(name(6).as_deref(), Some(other));
     }
 
     #[test]

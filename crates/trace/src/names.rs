@@ -121,6 +121,27 @@ impl Names {
         self.opened(pid, fd, kind, false, true, time);
     }
 
+    /// Refines the target of `fd` and of all descriptors that processes inherited from it or duplicated.
+    pub(crate) fn refined_everywhere(
+        &mut self,
+        pid: u32,
+        fd: i32,
+        kind: DescriptorKind,
+        time: u64,
+    ) {
+        let before = self.kind(pid, fd);
+        self.refined(pid, fd, kind, time);
+        let (Some(before), Some(kind)) = (before, self.kind(pid, fd)) else {
+            return;
+        };
+        let tables = self.open.iter_mut();
+        let all = tables.flat_map(|(pid, table)| table.iter_mut().map(move |it| (*pid, it)));
+        for (pid, (fd, open)) in all.filter(|(_, (_, open))| Arc::ptr_eq(&open.kind, &before)) {
+            open.kind = kind.clone();
+            self.seen.entry((pid, *fd)).or_default().add(kind.clone());
+        }
+    }
+
     /// Notes a thread's total on `fd` when `fd` was closed or the trace ended. The increase since the
     /// previous time is attributed to the file behind `fd`.
     pub(crate) fn settle(&mut self, who: (u32, u32), fd: i32, total: Moved, time: u64) {
