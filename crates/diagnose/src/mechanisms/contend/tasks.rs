@@ -2,7 +2,8 @@
 
 use super::side_by_side;
 use crate::mechanisms::prelude::*;
-use fathom_trace::MutexRow;
+use fathom_stacks::Frame;
+use fathom_trace::{MutexRow, StackRow};
 
 /// The tasks of a process, and what they do while at least one of them waits for a mutex.
 pub(crate) struct Queue<'a> {
@@ -88,9 +89,42 @@ fn in_scheduler(analysis: &Analysis<'_>, pid: u32) -> f64 {
     )
 }
 
+/// Returns whether only libraries take the mutexes of a process, to a good part in tasks of their own. The
+/// program can't change what is done under such a mutex.
+fn are_of_libraries(analysis: &Analysis<'_>, pid: u32) -> bool {
+    let Some(stacks) = &analysis.trace.stacks else {
+        return false;
+    };
+    let is_mutex = |frame: &Frame| {
+        let name = frame.function.as_deref();
+        name.is_some_and(|name| Use::TakesLock.is_named(name))
+    };
+    let in_mutex = |row: &StackRow| {
+        let node = row.node.filter(|_| row.pid == pid);
+        node.is_some_and(|node| stacks.tree.path(node).any(is_mutex))
+    };
+    let routes = analysis.routes();
+    let (mut all, mut by_program, mut in_own_tasks) = (0, 0, 0);
+    let rows = stacks.rows.iter().enumerate();
+    for (at, row) in rows.filter(|(_, row)| in_mutex(row)) {
+        let entry = routes.entry(at);
+        let entry = entry.and_then(|frame| stacks.tree.frames.get(frame as usize));
+        all += row.samples;
+        if routes.own_caller(at).is_none() {
+            in_own_tasks += row.samples;
+        } else if entry.is_none_or(is_mutex) {
+            by_program += row.samples;
+        }
+    }
+    all >= t::LEAST_SAMPLES_OF_NAMED && by_program * 10 < all && in_own_tasks * 3 >= all
+}
+
 pub(crate) fn find(analysis: &Analysis<'_>) -> Option<Claim> {
     let queue = queue(analysis)?;
     let row = queue.row;
+    if are_of_libraries(analysis, row.pid) {
+        return None;
+    }
     let runtime = analysis.runtime(Some(row.pid));
     let tasks = runtime.tasks();
     let mut statement = format!(
@@ -125,7 +159,8 @@ pub(crate) fn find(analysis: &Analysis<'_>) -> Option<Claim> {
 mod tests {
     use fathom_model::FindingId;
 
-    use fathom_trace::MutexRow;
+    use fathom_stacks::Frame;
+    use fathom_trace::{Activity, MutexRow};
 
     use crate::fake::{Fake, ROOT};
     use crate::runtimes::Language;
@@ -161,6 +196,33 @@ mod tests {
         let saving = found[0].could_win_ns;
         assert!((400_000_000..510_000_000).contains(&saving), "{saving}");
         assert!(found[0].advice.contains("sync/atomic"));
+    }
+
+    #[test]
+    fn a_mutex_that_only_libraries_take_is_not_the_programs() {
+        let reported = |callers: &[&str]| {
+            let mut fake = program(1000, 990);
+            let lock = ["sync.(*Mutex).lockSlow", "sync.(*Mutex).Lock"];
+            let frames = lock.iter().chain(callers).rev().map(|function| Frame {
+                function: Some((*function).to_owned()),
+                binary: "/srv/a".to_owned(),
+                source_file: match function.starts_with("main.") {
+                    true => Some("/srv/a.go".to_owned()),
+                    false => Some("/usr/local/go/src/net/http/transport.go".to_owned()),
+                },
+                ..Frame::default()
+            });
+            fake.stack(Activity::OwnCode, None, frames.collect::<Vec<_>>(), 20);
+            fake.ids().contains(&"lock-contention")
+        };
+        let in_library = ["net/http.(*persistConn).readLoop", "runtime.goexit"];
+        assert!(!reported(&in_library));
+        assert!(reported(&["main.add", "runtime.goexit"]));
+        assert!(reported(&[
+            "log.(*Logger).output",
+            "main.add",
+            "runtime.goexit"
+        ]));
     }
 
     #[test]
