@@ -37,12 +37,9 @@ pub(crate) fn collecting(analysis: &Analysis<'_>) -> Option<Claim> {
             .iter()
             .any(|it| argument.starts_with(it.as_str()))
     };
-    let processes = analysis
-        .trace
-        .processes
-        .iter()
-        .filter(|process| process.pid == pid);
-    let last = processes.filter_map(|process| process.execs.last()).next();
+    let mut processes = analysis.trace.processes.iter();
+    let process = processes.find(|process| process.pid == pid && !process.execs.is_empty());
+    let last = process.and_then(|process| process.execs.last());
     let given = last.and_then(|exec| exec.arguments.iter().find(sets));
     let fewer =
         "create fewer objects: reuse them, and keep numbers in arrays instead of in objects";
@@ -117,7 +114,7 @@ mod tests {
 
     #[test]
     fn a_collector_is_found_however_long_the_program_waits_for_a_cpu() {
-        let mut fake = program(600, "-Xmx40m");
+        let fake = program(600, "-Xmx40m");
         for run in [1000, 6000] {
             let mut timed = crate::fake::run(run * crate::fake::MS, 1000 * crate::fake::MS);
             timed.run_queue_wait_ns = Some((run - 1000) * crate::fake::MS);
