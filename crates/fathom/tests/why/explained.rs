@@ -266,7 +266,10 @@ fn a_sleep_is_as_long_as_it_is_and_every_share_is_of_the_median_wall_time() {
     let slept = slept["ns"].as_f64().unwrap() / 1e9;
     assert!((0.3..=wall).contains(&slept), "{slept} of {wall}");
     let share = finding["share"].as_f64().unwrap();
-    assert!((share - slept / wall).abs() < 1e-6, "{share}");
+    assert!(
+        (share - slept / wall).abs() < 0.002,
+        "{share}: {slept} of {wall}"
+    );
     let explaining = &explanation["observation"];
     let slowdown = explaining["wall_ns"].as_f64().unwrap() / 1e9 / wall;
     assert!((explaining["slowdown"].as_f64().unwrap() - slowdown).abs() < 1e-6);

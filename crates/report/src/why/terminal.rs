@@ -1,4 +1,4 @@
-//! The output of `fathom why`: the answer first, in 20 lines; tables on request.
+//! The output of `fathom why`: the answer first, in about 20 lines; tables on request.
 
 use fathom_model::Explanation;
 
@@ -44,7 +44,7 @@ impl WhyOptions {
 /// the tables requested by `options`. No line is wider than the screen, and untrusted text can't affect the
 /// terminal. Ends with a newline.
 ///
-/// At 80 columns and without tables, the output has at most 20 lines with one finding or none and 4 more for
+/// At 80 columns and without tables, the output has at most 24 lines with one finding or none and 6 more for
 /// each further finding, plus the rows of where the time goes.
 pub fn explain_terminal(explanation: &Explanation, options: &WhyOptions) -> String {
     let mut page = Page::new(&options.screen);
