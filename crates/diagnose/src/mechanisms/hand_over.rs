@@ -79,12 +79,12 @@ pub(crate) fn hand_overs(analysis: &Analysis<'_>) -> Option<Claim> {
     let small = (calls.bytes as f64) < t::BLOCK_BYTES * waits as f64;
     let in_calls = if small { calls.cost_ns } else { 0.0 };
     let own = analysis.spent_on(&[TimeCategory::UserCode, TimeCategory::PageFaults]);
-    let most = (analysis.wall_ns - own).max(waiting);
+    let most = (analysis.wall_ns - own).max(0.0);
     let sure = (waiting + analysis.within_kernel(in_calls)).min(most);
     // If small pieces go back and forth, only one thread runs at a time, and everything except the threads'
     // work would disappear.
     let turns = small.then(|| all_but_work_ns(analysis, &partners, hands_over));
-    let cost = sure.max(turns.unwrap_or(0.0));
+    let cost = sure.max(turns.unwrap_or(0.0).min(most));
     let on_files = on_files(analysis, &threads);
     let statement = format!(
         "{} threads waited for each other {} times, once every {}{}; the hand-overs take about {}.",
@@ -375,6 +375,29 @@ mod tests {
     #[test]
     fn ping_pong_is_found() {
         assert_eq!(pair(30_000, 20).ids(), ["wakeup-storm"]);
+    }
+
+    #[test]
+    fn hand_overs_beside_a_thread_that_computes_save_no_more_than_the_rest() {
+        let mut fake = Fake::new(1000);
+        for (tid, fd) in [(101, 3), (102, 4)] {
+            fake.descriptor(fd, "pipe");
+            fake.thread(ROOT, tid, 0, 1000, 1000);
+            fake.waits_of(tid, Some("read"), Some(fd), Cause::Asleep, 30_000, 20);
+        }
+        let timed = [crate::fake::run(
+            1000 * crate::fake::MS,
+            1000 * crate::fake::MS,
+        )];
+        let explanation = crate::diagnose(&fake.observation(&timed));
+        let own = explanation.account.ns(fathom_model::TimeCategory::UserCode);
+        assert!(own > 600_000_000, "{own}");
+        let saved = explanation.findings.iter().map(|it| it.could_win_ns);
+        assert!(
+            saved.sum::<u64>() <= 1_000_000_000 - own,
+            "{own}: {:?}",
+            explanation.findings
+        );
     }
 
     /// Returns two threads with event loops that wait 5000 times each and are woken by `wakers`.
