@@ -303,15 +303,17 @@ mod tests {
         }
     }
 
+    /// Returns the address of this port of 127.0.0.1, as the kernel has it.
+    fn internet(port: u16) -> Vec<u8> {
+        let mut bytes = (libc::AF_INET as u16).to_ne_bytes().to_vec();
+        bytes.extend(port.to_be_bytes());
+        bytes.extend([127, 0, 0, 1]);
+        bytes
+    }
+
     #[test]
     fn a_server_at_any_port_has_the_one_that_it_got() {
         let mut names = Names::default();
-        let internet = |port: u16| {
-            let mut bytes = (libc::AF_INET as u16).to_ne_bytes().to_vec();
-            bytes.extend(port.to_be_bytes());
-            bytes.extend([127, 0, 0, 1]);
-            bytes
-        };
         let inet = libc::AF_INET as u64;
         apply(&mut names, &event_of("socket", [inet, 1, 0], 3, &[]));
         apply(&mut names, &event_of("bind", [3, 0, 16], 0, &internet(0)));
@@ -340,12 +342,6 @@ mod tests {
     #[test]
     fn a_child_accepts_at_the_port_that_its_parent_queried() {
         let mut names = Names::default();
-        let internet = |port: u16| {
-            let mut bytes = (libc::AF_INET as u16).to_ne_bytes().to_vec();
-            bytes.extend(port.to_be_bytes());
-            bytes.extend([127, 0, 0, 1]);
-            bytes
-        };
         let inet = libc::AF_INET as u64;
         let (any, one) = (internet(0), internet(4711));
         for fd in [3, 4] {

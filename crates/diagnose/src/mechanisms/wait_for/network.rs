@@ -400,9 +400,8 @@ mod tests {
         assert!(!reported(2));
     }
 
-    /// Returns the finding about a client that made this many connections for 60 requests, polled in slices,
-    /// and took its leave from each.
-    fn through_new(connections: u64) -> fathom_model::Finding {
+    /// Returns a client of one server that polls 90 times, 80 of them until the time limit.
+    fn polled_in_slices() -> Fake {
         let mut fake = Fake::new(1000);
         fake.descriptor(3, "socket to 10.0.0.5:5432");
         fake.waits(Some("poll"), Some(3), Cause::Asleep, 90, 10_000);
@@ -412,6 +411,13 @@ mod tests {
             by_limit_ns: 820_000_000,
             total_ns: 900_000_000,
         });
+        fake
+    }
+
+    /// Returns the finding about a client that made this many connections for 60 requests, polled in slices,
+    /// and took its leave from each.
+    fn through_new(connections: u64) -> fathom_model::Finding {
+        let mut fake = polled_in_slices();
         fake.calls("connect", Some(3), connections, 0, 1_000);
         fake.calls("sendto", Some(3), 60 + connections, 20, 1_000);
         fake.calls("recvfrom", Some(3), 60, 20, 1_000);
@@ -430,15 +436,7 @@ mod tests {
 
     #[test]
     fn an_answer_that_is_awaited_in_slices_does_arrive() {
-        let mut fake = Fake::new(1000);
-        fake.descriptor(3, "socket to 10.0.0.5:5432");
-        fake.waits(Some("poll"), Some(3), Cause::Asleep, 90, 10_000);
-        let polls = fake.calls("poll", Some(3), 90, 0, 10_000_000);
-        polls.polls = Some(fathom_trace::PollEnds {
-            by_limit: 80,
-            by_limit_ns: 820_000_000,
-            total_ns: 900_000_000,
-        });
+        let mut fake = polled_in_slices();
         fake.calls("sendto", Some(3), 10, 20, 1_000);
         fake.calls("recvfrom", Some(3), 10, 20, 1_000);
         let found = fake.findings();
