@@ -103,7 +103,7 @@ const PROGRAMS: [Program; 20] = [
     (
         "threads",
         "c",
-        "#include <pthread.h>\nstatic void *w(void *p) { return p; }\nint main(void) { for (int k = 0; k < 12000; k++) { pthread_t t; pthread_create(&t, 0, w, 0); pthread_join(t, 0); } return 0; }",
+        "#include <pthread.h>\nstatic void *w(void *p) { return p; }\nint main(void) { for (int k = 0; k < 2000; k++) { pthread_t t; pthread_create(&t, 0, w, 0); pthread_join(t, 0); } return 0; }",
     ),
     (
         "mutex",
@@ -143,12 +143,12 @@ pub(crate) fn measure(tools: &Tools, options: &Options) -> Result<Table> {
     for (place, condition) in [Condition::Quiet, Condition::Busy].into_iter().enumerate() {
         let mut loads = condition.start(tools)?;
         for (at, command) in commands.iter().enumerate() {
-            eprintln!("  {}, {}", condition.name(), PROGRAMS[at].0);
             let mut own: BTreeMap<String, usize> = BTreeMap::new();
             for _ in 0..runs {
                 *own.entry(answer(tools, folder.path(), command)?)
                     .or_default() += 1;
             }
+            eprintln!("  {}, {}: {}", condition.name(), PROGRAMS[at].0, in_words(&own));
             of_condition[at][place] = own.values().copied().max().unwrap_or(0);
             for (answer, times) in own {
                 *answers[at].entry(answer).or_default() += times;
