@@ -148,7 +148,12 @@ pub(crate) fn measure(tools: &Tools, options: &Options) -> Result<Table> {
                 *own.entry(answer(tools, folder.path(), command)?)
                     .or_default() += 1;
             }
-            eprintln!("  {}, {}: {}", condition.name(), PROGRAMS[at].0, in_words(&own));
+            eprintln!(
+                "  {}, {}: {}",
+                condition.name(),
+                PROGRAMS[at].0,
+                in_words(&own)
+            );
             of_condition[at][place] = own.values().copied().max().unwrap_or(0);
             for (answer, times) in own {
                 *answers[at].entry(answer).or_default() += times;
