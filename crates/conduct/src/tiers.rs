@@ -71,11 +71,19 @@ impl Tiers {
     }
 }
 
-/// Tests every tier, which takes 30 ms, and caches the result.
+/// Tests every tier, which takes 30 ms, and caches the result if it is going to last.
 pub fn detect() -> Vec<Availability> {
     let all = detect::detect();
-    cache::store(FILE, &cache::rights_stamp(), &all);
+    if all.iter().all(lasts) {
+        cache::store(FILE, &cache::rights_stamp(), &all);
+    }
     all
+}
+
+/// Reports whether a later attempt will end in the same way. An attempt that failed for another reason than
+/// missing rights may have failed because of what the machine did at that moment.
+fn lasts(one: &Availability) -> bool {
+    one.available || matches!(one.errno, Some(libc::EPERM | libc::EACCES))
 }
 
 #[cfg(test)]
@@ -106,6 +114,18 @@ mod tests {
         assert_eq!(some.best(&[Tier::Kernel, Tier::Ptrace]), Ok(Tier::Ptrace));
         let why_not = some.best(&[Tier::Kernel, Tier::Sample]).unwrap_err();
         assert_eq!(why_not, ["no kernel", "no sample"]);
+    }
+
+    #[test]
+    fn only_missing_rights_are_kept_for_later() {
+        let lasting = |errno| {
+            let mut one = tiers(&[]).all.remove(0);
+            one.errno = errno;
+            lasts(&one)
+        };
+        assert!(tiers(&[Tier::Kernel]).all.iter().take(1).all(lasts));
+        assert!(lasting(Some(libc::EPERM)) && lasting(Some(libc::EACCES)));
+        assert!(!lasting(Some(libc::EAGAIN)) && !lasting(None));
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! Attributes own code on the critical path to functions.
 
 use fathom_model::{CodePlace, TimeCategory};
-use fathom_trace::{Activity, FunctionRow};
+use fathom_trace::{Activity, FunctionRow, StackRow};
 
 use super::Analysis;
 use crate::grouping::most;
@@ -97,14 +97,28 @@ impl Analysis<'_> {
             let name = own.max_by_key(|row| row.samples)?.function.as_deref()?;
             return (!is_start(name)).then_some(name);
         };
-        let rows = stacks.rows.iter().enumerate();
-        let own = rows.filter(|(_, row)| row.tid == tid && row.activity == Activity::OwnCode);
+        let of_thread = self.own_frames(|row| row.tid == tid);
         // One function has several frames, one for each of its lines.
-        let name = |at: usize| {
-            let frame = self.routes().own_caller(at)? as usize;
-            stacks.tree.frames.get(frame)?.function.as_deref()
-        };
-        most(own.map(|(at, row)| (name(at), row.samples)))?
+        let name = |frame| stacks.tree.frames.get(frame as usize)?.function.as_deref();
+        most(of_thread.map(|(frame, samples)| (frame.and_then(name), samples)))?
+    }
+
+    /// Returns the line of the program's own code in, or below, which samples found a process most often.
+    pub(crate) fn main_own_place(&self, pid: u32) -> Option<CodePlace> {
+        let of_process = self.own_frames(|row| row.pid == pid);
+        let known = of_process.filter_map(|(frame, samples)| Some((frame?, samples)));
+        self.place_of_frame(most(known)?)
+    }
+
+    /// Returns the frame of the program's own code that is nearest to each sample of own code, with the number of
+    /// such samples.
+    fn own_frames(
+        &self,
+        of: impl Fn(&StackRow) -> bool,
+    ) -> impl Iterator<Item = (Option<u32>, u64)> {
+        let rows = self.trace.stacks.iter().flat_map(|it| &it.rows).enumerate();
+        let own = rows.filter(move |(_, row)| of(row) && row.activity == Activity::OwnCode);
+        own.map(|(at, row)| (self.routes().own_caller(at), row.samples))
     }
 
     /// Returns the matching function with the most samples, over all threads.

@@ -48,6 +48,8 @@ pub(crate) enum Topic {
     Memory,
     /// Threads that queue for a lock.
     Lock,
+    /// Threads that queue for the lock under which an interpreter runs all code.
+    GlobalLock,
     /// Workers, each with a single thread, that queue for a lock.
     Mutex,
     /// The same if the holder is idle meanwhile.

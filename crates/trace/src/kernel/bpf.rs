@@ -421,9 +421,15 @@ impl Program {
             ..ProgLoad::default()
         };
         set(&mut attr);
-        let error = match bpf(PROG_LOAD, &mut attr) {
-            Ok(fd) => return Ok(Self { fd: owned(fd) }),
-            Err(error) => error,
+        let mut attempts = 0;
+        let error = loop {
+            attempts += 1;
+            match bpf(PROG_LOAD, &mut attr) {
+                Ok(fd) => return Ok(Self { fd: owned(fd) }),
+                // A signal ended the verification.
+                Err(error) if error.raw_os_error() == Some(libc::EAGAIN) && attempts < 5 => {}
+                Err(error) => break error,
+            }
         };
         if error.raw_os_error() == Some(libc::EPERM) {
             let log = String::new();

@@ -97,8 +97,9 @@ pub(crate) fn find(analysis: &Analysis<'_>) -> Option<Claim> {
              the command would take {saved} less, {of_wall} of the wall time.",
         ),
     };
-    let advice = match waiting.for_global_lock || meanwhile.is_computing() {
-        true => runtime.advice(&[Topic::Lock]),
+    let advice = match waiting.for_global_lock {
+        true => runtime.advice(&[Topic::GlobalLock, Topic::Lock]),
+        false if meanwhile.is_computing() => runtime.advice(&[Topic::Lock]),
         false => asleep::ADVICE,
     };
     let fits = |row: &OffCpuRow, _| is_wait(row) && waits_of(row.tid);

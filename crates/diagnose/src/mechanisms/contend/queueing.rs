@@ -38,8 +38,13 @@ pub(crate) fn find(analysis: &Analysis<'_>) -> Option<Claim> {
         let of_process = |times: &ThreadTimes| times.pid == queue.pid || queue.between_processes;
         analysis.thread(tid).is_some_and(of_process)
     });
+    let mut claim = side_by_side(analysis, saving, &waited, most);
+    if queue.is_global {
+        // What has to move into a process is what computes, wherever its threads wait for the lock.
+        claim.code = analysis.main_own_place(queue.pid).unwrap_or_default();
+    }
     Some(
-        side_by_side(analysis, saving, &waited, most)
+        claim
             .with_if(meanwhile.filter(|_| !gil))
             .evidence("threads that queue", queue.threads, "threads")
             .evidence("waits", queue.waits, "calls")
@@ -47,6 +52,7 @@ pub(crate) fn find(analysis: &Analysis<'_>) -> Option<Claim> {
             .evidence("CPU time per wait", queue.cpu_per_wait(), "ns")
             .advice(match queue.between_processes {
                 true => BETWEEN_PROCESSES,
+                false if queue.is_global => runtime.advice(&[Topic::GlobalLock, Topic::Lock]),
                 false => runtime.advice(&[Topic::Lock]),
             })
             .pid(queue.pid)
@@ -63,6 +69,7 @@ fn waited(analysis: &Analysis<'_>, queue: &Queue, locked: Option<&str>) -> Strin
     let lock = match (locked, queue.file) {
         (Some(path), _) => format!("the lock on {path}"),
         (None, Some(_)) => "the lock on a file".to_owned(),
+        (None, None) if queue.is_global => "the interpreter's own lock (the GIL)".to_owned(),
         (None, None) => "locks".to_owned(),
     };
     let span_ns = queue.span_ns.max(1.0);
@@ -86,7 +93,7 @@ const BETWEEN_PROCESSES: &str = "Compute outside the lock and hold it only to st
 mod tests {
     use fathom_model::FindingId;
 
-    use fathom_trace::Cause;
+    use fathom_trace::{Activity, Cause};
 
     use crate::fake::{Fake, ROOT};
 
@@ -103,6 +110,35 @@ mod tests {
     #[test]
     fn threads_that_take_turns_are_found() {
         assert_eq!(threads(245, 100, 7_500).ids()[0], "lock-contention");
+    }
+
+    #[test]
+    fn threads_that_take_turns_in_an_interpreter_are_to_become_processes() {
+        let mut fake = threads(245, 100, 7_500);
+        fake.trace.processes[0].execs[0].path = "/usr/bin/python3".to_owned();
+        let frame = |(function, binary): (&str, &str)| fathom_stacks::Frame {
+            function: Some(function.to_owned()),
+            binary: binary.to_owned(),
+            ..fathom_stacks::Frame::default()
+        };
+        let score = ("score", "/srv/app.py");
+        let in_wait = [score, ("pthread_cond_timedwait", "/lib/libc.so.6")];
+        for tid in 101..105 {
+            fake.stack(Activity::Wait, Some("futex"), in_wait.map(frame), 100);
+            fake.stack(Activity::OwnCode, None, [score].map(frame), 100);
+            let rows = fake.trace.stacks.iter_mut().flat_map(|it| &mut it.rows);
+            rows.rev().take(2).for_each(|row| row.tid = tid);
+        }
+        let found = fake.findings().swap_remove(0);
+        assert_eq!(found.id, FindingId::LockContention);
+        let words = "for the interpreter's own lock (the GIL)";
+        assert!(found.statement.contains(words), "{}", found.statement);
+        assert!(
+            found.advice.starts_with("Compute in processes"),
+            "{}",
+            found.advice
+        );
+        assert_eq!(found.code.function.as_deref(), Some("score"));
     }
 
     #[test]

@@ -11,6 +11,8 @@ pub(super) struct Queue {
     pub file: Option<i32>,
     /// Whether processes queue rather than threads.
     pub between_processes: bool,
+    /// Whether the lock is the one under which an interpreter runs all of a process's code.
+    pub is_global: bool,
     pub waits: u64,
     pub waited_ns: f64,
     pub cpu_ns: f64,
@@ -88,6 +90,7 @@ fn between_processes(analysis: &Analysis<'_>) -> Option<Queue> {
     Some(Queue {
         file,
         between_processes: true,
+        is_global: false,
         ..queue(analysis, pid, &all, |times| {
             match pids.contains(&times.pid) {
                 true => waits(times) > 0,
@@ -220,6 +223,7 @@ fn queue(
         threads: queueing.len(),
         file: None,
         between_processes: false,
+        is_global: analysis.lock_waits.for_global_lock(&tids) >= t::SHOWN_BY_STACKS,
         waits: all_waits,
         waited_ns: queueing.spent_ns(TimeCategory::Locks),
         cpu_ns,
