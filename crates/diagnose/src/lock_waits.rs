@@ -22,6 +22,8 @@ enum Awaited {
     GlobalLock,
     /// Something that another thread does: its end, a notification, a result.
     Event,
+    /// The same, in a condition variable that nothing else explains: mostly work for idle threads.
+    Condition,
 }
 
 /// What one thread waited for, by the time that its stacks represent.
@@ -30,6 +32,8 @@ struct Waits {
     lock_ns: u64,
     global_ns: u64,
     event_ns: u64,
+    /// The part of `event_ns` that was in condition variables alone.
+    condition_ns: u64,
     all_ns: u64,
     stacks: u64,
 }
@@ -56,6 +60,10 @@ impl LockWaits {
                 Some(Awaited::Lock) => waits.lock_ns += row.ns,
                 Some(Awaited::GlobalLock) => waits.global_ns += row.ns,
                 Some(Awaited::Event) => waits.event_ns += row.ns,
+                Some(Awaited::Condition) => {
+                    waits.event_ns += row.ns;
+                    waits.condition_ns += row.ns;
+                }
                 None => {}
             }
         }
@@ -87,6 +95,11 @@ impl LockWaits {
     pub(crate) fn for_events(&self, tids: &[u32]) -> f64 {
         self.part(tids, |waits| waits.event_ns)
     }
+
+    /// Returns the part of these threads' waits that is in condition variables, as for work in a pool.
+    pub(crate) fn in_conditions(&self, tids: &[u32]) -> f64 {
+        self.part(tids, |waits| waits.condition_ns)
+    }
 }
 
 /// Returns whether a wait with these frames, innermost first, is for a lock that the program takes.
@@ -96,9 +109,10 @@ pub(crate) fn is_for_lock<'a>(frames: impl Iterator<Item = &'a Frame>) -> bool {
 
 /// Returns what a wait with these frames, innermost first, is for; `None` if no frame shows it.
 fn awaited<'a>(frames: impl Iterator<Item = &'a Frame>) -> Option<Awaited> {
-    let (mut in_condition, mut by_script) = (false, false);
+    let (mut in_condition, mut by_script, mut is_parked) = (false, false, false);
     for frame in frames {
         let name = frame.function.as_deref().unwrap_or_default();
+        is_parked |= name == "Unsafe_Park";
         by_script |= Use::TakesOrAwaits.is_named(name);
         if by_script && is_of_script(frame) {
             return Some(match Use::AwaitsEvent.is_named(name) {
@@ -121,7 +135,11 @@ fn awaited<'a>(frames: impl Iterator<Item = &'a Frame>) -> Option<Awaited> {
             }
         }
     }
-    in_condition.then_some(Awaited::Event)
+    // Java parks threads that wait for its library's locks in condition variables, too.
+    in_condition.then_some(match is_parked {
+        true => Awaited::Event,
+        false => Awaited::Condition,
+    })
 }
 
 /// Returns whether a frame is a function of a Python program, or of the interpreter itself.
@@ -175,7 +193,7 @@ mod tests {
             ("pthread_cond_wait", libc),
             ("take_job", "/bin/a"),
         ];
-        assert_eq!(of(&condition), Some(Awaited::Event));
+        assert_eq!(of(&condition), Some(Awaited::Condition));
         let join = [("__pthread_clockjoin_ex", libc), ("main", "/bin/a")];
         assert_eq!(of(&join), Some(Awaited::Event));
         assert_eq!(of(&[("syscall", libc), ("main", "/bin/a")]), None);
@@ -233,6 +251,6 @@ mod tests {
             assert_eq!(by(own), Some(Awaited::GlobalLock), "{own}");
         }
         let pool = "/lib/python3/numpy/_queue.cpython-311-x86_64-linux-gnu.so";
-        assert_eq!(by(pool), Some(Awaited::Event));
+        assert_eq!(by(pool), Some(Awaited::Condition));
     }
 }

@@ -107,6 +107,14 @@ mod tests {
         fake
     }
 
+    fn frame((function, binary): (&str, &str)) -> fathom_stacks::Frame {
+        fathom_stacks::Frame {
+            function: Some(function.to_owned()),
+            binary: binary.to_owned(),
+            ..fathom_stacks::Frame::default()
+        }
+    }
+
     #[test]
     fn threads_that_take_turns_are_found() {
         assert_eq!(threads(245, 100, 7_500).ids()[0], "lock-contention");
@@ -116,11 +124,6 @@ mod tests {
     fn threads_that_take_turns_in_an_interpreter_are_to_become_processes() {
         let mut fake = threads(245, 100, 7_500);
         fake.trace.processes[0].execs[0].path = "/usr/bin/python3".to_owned();
-        let frame = |(function, binary): (&str, &str)| fathom_stacks::Frame {
-            function: Some(function.to_owned()),
-            binary: binary.to_owned(),
-            ..fathom_stacks::Frame::default()
-        };
         let score = ("score", "/srv/app.py");
         let in_wait = [score, ("pthread_cond_timedwait", "/lib/libc.so.6")];
         for tid in 101..105 {
@@ -139,6 +142,21 @@ mod tests {
             found.advice
         );
         assert_eq!(found.code.function.as_deref(), Some("score"));
+    }
+
+    #[test]
+    fn the_threads_of_a_pool_that_wait_for_work_queue_for_no_lock() {
+        let mut fake = threads(245, 100, 7_500);
+        let idle = [
+            ("uv_cond_wait", "/bin/node"),
+            ("pthread_cond_wait", "/lib/libc.so.6"),
+        ];
+        for tid in 101..105 {
+            fake.stack(Activity::Wait, Some("futex"), idle.map(frame), 100);
+            let rows = fake.trace.stacks.iter_mut().flat_map(|it| &mut it.rows);
+            rows.last().expect("just added").tid = tid;
+        }
+        assert!(!fake.ids().contains(&"lock-contention"));
     }
 
     #[test]
