@@ -6,6 +6,7 @@
 #   scripts/aarch64.sh              runs everything; AA=20 sets the number of A/A sessions
 #   scripts/aarch64.sh COMMAND      runs one command there with bash; the program is `fathom`
 #
+# FATHOM=target/aarch64-unknown-linux-gnu/dist/fathom tests an existing program, here the one that scripts/package.sh packs.
 # Needs root, for Debian's packages. Downloads and builds are kept in target/aarch64 and target/aarch64-unknown-linux-gnu.
 # What it starts ends with it, also if it is killed.
 set -euo pipefail
@@ -60,9 +61,10 @@ mkdir -p "$guest"
 ends_too=(setpriv --pdeathsig TERM)
 
 began=$SECONDS
-"${ends_too[@]}" cargo build --quiet --release --locked --target $target -p fathom
-"${ends_too[@]}" cargo test --quiet --locked --target $target -p fathom-trace -p fathom-launcher --lib --tests --no-run \
-    --message-format=json >"$folder/built"
+[ -n "${FATHOM:-}" ] || "${ends_too[@]}" cargo build --quiet --release --locked --target $target -p fathom
+# In the emulator, tests without optimization take several times longer.
+CARGO_PROFILE_DEV_OPT_LEVEL=1 "${ends_too[@]}" cargo test --quiet --locked --target $target -p fathom-trace \
+    -p fathom-launcher --lib --tests --no-run --message-format=json >"$folder/built"
 tests=$(python3 -c '
 import json, sys
 for message in map(json.loads, sys.stdin):
@@ -86,7 +88,7 @@ cp "$guest"/usr/share/base-passwd/passwd.master "$guest/etc/passwd"
 cp "$guest"/usr/share/base-passwd/group.master "$guest/etc/group"
 ln -s mawk "$guest/usr/bin/awk"
 ln -s gcc "$guest/usr/bin/cc"
-cp target/$target/release/fathom "$guest/usr/bin/fathom"
+cp "${FATHOM:-target/$target/release/fathom}" "$guest/usr/bin/fathom"
 # shellcheck disable=SC2086 # one path per line
 cp $tests "$guest/fathom/tests/"
 cp scripts/aarch64-guest.sh Cargo.lock "$guest/fathom/"

@@ -4,11 +4,11 @@
 #
 #   scripts/package.sh [wheel|npm|deb|rpm|tar]...       all of them if none is named
 #
-# The packages are in target/package, with SHA256SUMS. The program is built for glibc 2.17 (with zig, from PyPI), so it
-# runs on every distribution since 2014. TARGET=aarch64-unknown-linux-gnu builds for that processor, after
-# `rustup target add`, and tries nothing. FATHOM=target/release/fathom packs an existing program. A form that needs a
-# program that this machine lacks is skipped with a message. The exit code is 1 if a form was skipped, couldn't be tried,
-# or took more than 10 s from the installation to the verdict.
+# The packages are in target/package; SHA256SUMS lists all of them. The program is built for glibc 2.17 (with zig, from
+# PyPI), so it runs on every distribution since 2014. TARGET=aarch64-unknown-linux-gnu builds for that processor, after
+# `rustup target add`, and tries nothing; scripts/aarch64.sh does. FATHOM=target/release/fathom packs an existing program.
+# A form that needs a program that this machine lacks is skipped with a message. The exit code is 1 if a form was skipped,
+# couldn't be tried, or took more than 10 s from the installation to the verdict.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 export LC_ALL=C
@@ -76,7 +76,7 @@ build() {
     PATH=$tools/bin:$PATH "$tools/bin/maturin" build --quiet --zig --target "$target" \
         --compatibility manylinux2014 --out "$out"
     program=$PWD/target/$target/dist/fathom
-    echo "program: $(stat -c %s "$program") bytes, $(objdump -T "$program" | grep -o 'GLIBC_[0-9.]*' |
+    echo "program: $(stat -c %s "$program") bytes, $(readelf -WV "$program" | grep -o 'GLIBC_[0-9.]*' |
         sort -Vu | tail -1 | tr _ ' ') or newer"
 }
 
@@ -86,13 +86,18 @@ stage() {
     rm -rf "$stage"
     install -D -m 755 "$program" "$stage/usr/bin/fathom"
     install -D -m 644 -t "$share/doc/$name" README.md CHANGELOG.md LICENSE-MIT LICENSE-APACHE
-    [ "$own" ] || return 0
-    "$program" man "$share/man/man1"
+    local run=()
+    if [ -z "$own" ]; then
+        # Without this emulator, the packages have no manual pages and no completions.
+        command -v "qemu-$processor" >/dev/null || return 0
+        run=("qemu-$processor" -L "/usr/$processor-linux-gnu")
+    fi
+    "${run[@]}" "$program" man "$share/man/man1"
     gzip -9n "$share"/man/man1/*
     mkdir -p "$share"/{bash-completion/completions,zsh/vendor-completions,fish/vendor_completions.d}
-    "$program" completions bash >"$share/bash-completion/completions/fathom"
-    "$program" completions zsh >"$share/zsh/vendor-completions/_fathom"
-    "$program" completions fish >"$share/fish/vendor_completions.d/fathom.fish"
+    "${run[@]}" "$program" completions bash >"$share/bash-completion/completions/fathom"
+    "${run[@]}" "$program" completions zsh >"$share/zsh/vendor-completions/_fathom"
+    "${run[@]}" "$program" completions fish >"$share/fish/vendor_completions.d/fathom.fish"
 }
 
 pack_wheel() {
@@ -103,7 +108,6 @@ pack_wheel() {
     # maturin chooses the order of the two platforms in the name.
     local file
     file=$(ls "$out/fathom_lab-$version-py3-none-"*"_$processor.whl")
-    sums+=("$file")
     [ "$own" ] || return 0
     rm -rf "$out/venv"
     python3 -m venv "$out/venv"
@@ -121,11 +125,10 @@ pack_tar() {
     rm -rf "${out:?}/$folder"
     install -D -m 755 "$program" "$out/$folder/fathom"
     cp README.md CHANGELOG.md LICENSE-MIT LICENSE-APACHE "$out/$folder"
-    if [ "$own" ]; then cp -r "$stage/usr/share/man" "$out/$folder"; fi
+    if [ -d "$stage/usr/share/man" ]; then cp -r "$stage/usr/share/man" "$out/$folder"; fi
     tar -C "$out" --sort=name --owner=0 --group=0 --numeric-owner --mtime="@$epoch" -cf - "$folder" |
         gzip -9n >"$file"
     rm -r "${out:?}/$folder"
-    sums+=("$file")
     [ "$own" ] || return 0
     mkdir "$out/unpacked"
     now
@@ -149,7 +152,6 @@ pack_npm() {
     for folder in platform "$name"; do
         files+=("$out/$(cd "$out/npm/$folder" && npm pack --silent --pack-destination "$out")")
     done
-    sums+=("${files[@]}")
     [ "$own" ] || return 0
     local install=(npm install --silent --offline --no-audit --no-fund)
     # npm must refuse it on a system with musl, which it recognizes by the text of ldd. (Its `--libc musl` checks only
@@ -209,7 +211,6 @@ Description: times programs, compares them and explains why they are slow
 END
     SOURCE_DATE_EPOCH=$epoch dpkg-deb --root-owner-group -Zxz --build "$stage" "$file" >/dev/null
     rm -r "$stage/DEBIAN"
-    sums+=("$file")
     [ "$own" ] && root || return 0
     cp "$file" "$root/package.deb"
     now
@@ -226,7 +227,6 @@ pack_rpm() {
         --define "__os_install_post %{nil}" --define "version_ $version" --define "stage $stage" \
         --define "summary_ $description" scripts/package/fathom-lab.spec
     rm -r "$out/rpmbuild"
-    sums+=("$file")
     [ "$own" ] && root || return 0
     now
     rpm --root "$root" --nodeps -i "$file"
@@ -250,7 +250,6 @@ for form in "${forms[@]}"; do
 done
 # The same commit produces the same files.
 epoch=$(git log -1 --format=%ct 2>/dev/null || echo 0)
-sums=()
 stage=$out/stage
 build
 stage
@@ -258,7 +257,9 @@ for form in "${forms[@]}"; do
     "pack_$form"
 done
 rm -r "$stage"
-[ ${#sums[@]} = 0 ] || (cd "$out" && sha256sum "${sums[@]##*/}" >SHA256SUMS && cat SHA256SUMS)
+cd "$out"
+find . -maxdepth 1 -type f ! -name SHA256SUMS -printf '%P\0' | sort -z | xargs -0r sha256sum >SHA256SUMS
+cat SHA256SUMS
 [ ${#short[@]} = 0 ] || {
     echo "did not pass: ${short[*]}" >&2
     exit 1
