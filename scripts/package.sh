@@ -88,9 +88,10 @@ stage() {
     install -D -m 644 -t "$share/doc/$name" README.md CHANGELOG.md LICENSE-MIT LICENSE-APACHE
     local run=()
     if [ -z "$own" ]; then
-        # Without this emulator, the packages have no manual pages and no completions.
-        command -v "qemu-$processor" >/dev/null || return 0
-        run=("qemu-$processor" -L "/usr/$processor-linux-gnu")
+        # Without this emulator and libc, the packages have no manual pages and no completions.
+        local libraries=/usr/$processor-linux-gnu
+        [ -e "$libraries/lib/libc.so.6" ] && command -v "qemu-$processor" >/dev/null || return 0
+        run=("qemu-$processor" -L "$libraries")
     fi
     "${run[@]}" "$program" man "$share/man/man1"
     gzip -9n "$share"/man/man1/*
