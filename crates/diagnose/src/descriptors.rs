@@ -171,6 +171,12 @@ impl<'a> Descriptors<'a> {
         is_local(peer) && self.answering.contains(door(peer))
     }
 
+    /// Reports whether this process accepted a connection.
+    pub(crate) fn accepts(&self, pid: u32) -> bool {
+        let mut own = self.names.iter().filter(|((of, _), _)| *of == pid);
+        own.any(|(_, names)| names.iter().any(is_accepted))
+    }
+
     /// Reports whether the descriptor is an accepted connection.
     pub(crate) fn is_accepted(&self, pid: u32, fd: i32) -> bool {
         self.waited_for_name(pid, fd).is_some_and(is_accepted)

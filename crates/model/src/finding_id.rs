@@ -109,7 +109,7 @@ finding_ids! {
     WaitingForInput = "waiting-for-input" in [WaitingForInput]:
         "The command waits for a slower program that writes its standard input or a named pipe.",
     WaitingForNetwork = "waiting-for-network" in [Network]:
-        "Replies take long.",
+        "Replies take long, or a connection is made for every few requests.",
     WaitingForOutput = "waiting-for-output" in [WaitingForOutput]:
         "The command waits for a slower program that reads its standard output, a named pipe or a socket on this \
          machine.",

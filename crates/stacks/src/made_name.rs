@@ -6,6 +6,9 @@
 use crate::Frame;
 use crate::demangle::LONGEST_NAME;
 
+/// The name of the code with which a JVM executes methods that aren't compiled. Only a JVM writes it.
+pub(crate) const JVM_INTERPRETER: &str = "Interpreter";
+
 /// A piece of generated code.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct MadeName {
@@ -34,9 +37,13 @@ impl MadeName {
         const OF_V8: [&str; 4] = ["Builtin:", "BytecodeHandler:", "Stub:", "RegExp:"];
         let of_v8 = OF_V8.iter().any(|kind| text.starts_with(kind));
         let method = of_jvm.then(|| method(&text)).flatten();
+        let stub = match of_jvm && text == JVM_INTERPRETER {
+            true => "interpreted Java code",
+            false => &text,
+        };
         Self {
             of_runtime: of_v8 || of_jvm && method.is_none(),
-            ..Self::new(method.unwrap_or(&text), "", None)
+            ..Self::new(method.unwrap_or(stub), "", None)
         }
     }
 

@@ -13,7 +13,7 @@ use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
 use std::path::PathBuf;
 use std::time::SystemTime;
 
-use crate::made_name::MadeName;
+use crate::made_name::{JVM_INTERPRETER, MadeName};
 
 /// The maximum number of bytes of a map that are read, enough for a million functions.
 const MOST_BYTES: u64 = 128 << 20;
@@ -90,7 +90,7 @@ fn named(mut lines: impl BufRead, addresses: &[u64]) -> HashMap<u64, MadeName> {
         .is_ok_and(|read| read > 0)
     {
         if let Some((from, to, name)) = function(&String::from_utf8_lossy(&line)) {
-            of_jvm |= name == "Interpreter";
+            of_jvm |= name == JVM_INTERPRETER;
             for (_, known) in names.range_mut(from..to) {
                 *known = Some(name.to_owned());
             }

@@ -196,6 +196,10 @@ impl<'a> Classifier<'a> {
         match off.object? {
             _ if !asleep || !off.call.is_some_and(calls::is_poll) => None,
             DescriptorKind::Timer => Some(TimeCategory::Sleeping),
+            // A child sent something before the process asked any peer.
+            DescriptorKind::Pipe(_) if !off.call.is_some_and(calls::polls_what_it_names) => {
+                Some(TimeCategory::WaitingForPipe)
+            }
             object if descriptors::is_accepted(object) => {
                 (self.trace.is_cut_off()).then_some(TimeCategory::WaitingForEvents)
             }
@@ -337,6 +341,23 @@ mod tests {
         }
         assert_eq!(waits("accept4", true, 500), TimeCategory::Network);
         assert_eq!(waits("accept4", false, 1), TimeCategory::Network);
+    }
+
+    #[test]
+    fn what_a_child_says_before_a_peer_is_asked_does_not_come_from_the_network() {
+        let mut fake = Fake::new(1000);
+        fake.descriptor(5, "socket to 10.0.0.5:80");
+        fake.calls("read", Some(5), 100, 20, 1_000);
+        fake.trace.objects = vec!["pipe".into()];
+        for object in [None, Some(0)] {
+            fake.waits(Some("epoll_wait"), Some(4), Cause::Asleep, 10, 20_000);
+            fake.trace.off_cpu.last_mut().expect("just made").object = object;
+        }
+        let descriptors = Descriptors::new(&fake.trace);
+        let classifier = Classifier::new(&fake.trace, &descriptors);
+        let spent = fake.trace.off_cpu.iter().map(|row| classifier.row(row));
+        let wanted = [TimeCategory::Network, TimeCategory::WaitingForPipe];
+        assert_eq!(spent.collect::<Vec<_>>(), wanted);
     }
 
     #[test]

@@ -228,6 +228,10 @@ mod tests {
             &["ran one after another", "was asked to end"],
         ),
         (
+            FindingId::WaitingForNetwork,
+            &["waited for the network", "making and closing them took"],
+        ),
+        (
             FindingId::WakeupStorm,
             &["threads waited for each other", "switching between"],
         ),

@@ -5,7 +5,7 @@ use fathom_model::{FindingId as Id, TimeCategory as Part};
 use super::OF_BYTES;
 use super::declaration::{Declaration, EffectOf, Mechanism, USUAL, a_third, one_in, shows};
 use crate::claim::Least;
-use crate::mechanisms::{serial, wait_for};
+use crate::mechanisms::{per_item, serial, wait_for};
 use crate::thresholds as t;
 
 const WAIT: Declaration = Declaration {
@@ -52,8 +52,18 @@ pub(super) const ALL: &[Declaration] = &[
     },
     Declaration {
         id: Id::WaitingForNetwork,
+        // Connections are made by calls and by a library.
+        also: &[
+            Part::KernelOther,
+            Part::KernelIo,
+            Part::KernelFiles,
+            Part::UserCode,
+        ],
         effect_of: EffectOf::Causes(&[a_third(Id::DelayedAckStall)]),
-        variants: &[shows(wait_for::network::network)],
+        variants: &[
+            shows(wait_for::network::network),
+            shows(per_item::connections::connections),
+        ],
         ..WAIT
     },
     Declaration {

@@ -1,6 +1,6 @@
 //! Detects threads or processes that wake each other more than they work.
 
-use fathom_model::CodePlace;
+use fathom_model::{CodePlace, without_type_arguments};
 use fathom_trace::Activity;
 
 use crate::analysis::WaitEnds;
@@ -86,8 +86,9 @@ pub(crate) fn hand_overs(analysis: &Analysis<'_>) -> Option<Claim> {
     let turns = small.then(|| all_but_work_ns(analysis, &partners, hands_over));
     let cost = sure.max(turns.unwrap_or(0.0).min(most));
     let on_files = on_files(analysis, &threads);
+    let all_woken = wakes_all(analysis, &threads).filter(|_| on_files.is_none());
     let statement = format!(
-        "{} threads waited for each other {} times, once every {}{}; the hand-overs take about {}.",
+        "{} threads waited for each other {} times, once every {}{}; the hand-overs take about {}.{}",
         threads.len(),
         count(waits),
         time(per_wait),
@@ -95,6 +96,9 @@ pub(crate) fn hand_overs(analysis: &Analysis<'_>) -> Option<Claim> {
             .as_ref()
             .map_or_else(String::new, OnFiles::in_words),
         analysis.time_and_share(cost),
+        all_woken
+            .as_ref()
+            .map_or_else(String::new, WakesAll::in_words),
     );
     let claim = Claim::new(FindingId::WakeupStorm, analysis, cost, statement)
         .evidence("waits", waits, "calls")
@@ -111,9 +115,66 @@ pub(crate) fn hand_overs(analysis: &Analysis<'_>) -> Option<Claim> {
                 "Read each file once and keep its content. Where a call on a file is needed, make it in the thread \
                  that needs it, or hand over whole files.",
             ),
-        None => claim.advice(
-            "Hand over more at a time: send batches through the queue or pipe, or do both steps in one thread.",
-        ),
+        None => match all_woken {
+            Some(WakesAll { code, .. }) => {
+                let mut claim = claim.advice(
+                    "Wake one thread for each item (`notify_one`, `pthread_cond_signal`, `notify`, `Signal`), and \
+                     hand over more at a time.",
+                );
+                claim.code = code;
+                claim
+            }
+            None => claim.advice(
+                "Hand over more at a time: send batches through the queue or pipe, or do both steps in one thread.",
+            ),
+        },
+    })
+}
+
+/// The function by which all waiting threads are woken at once.
+struct WakesAll {
+    function: String,
+    /// The program's function that calls it.
+    code: CodePlace,
+}
+
+impl WakesAll {
+    fn in_words(&self) -> String {
+        let by = self.code.function.as_deref().map(without_type_arguments);
+        let by = by.map_or_else(String::new, |by| format!(", called by `{by}`,"));
+        format!(
+            " `{}`{by} wakes all threads that wait; those that find nothing to do sleep again.",
+            without_type_arguments(&self.function)
+        )
+    }
+}
+
+/// Returns how several of these threads are woken at once, as far as stacks of the calls that wake show it.
+fn wakes_all(analysis: &Analysis<'_>, threads: &BTreeMap<u32, (u64, f64)>) -> Option<WakesAll> {
+    let stacks = analysis.trace.stacks.as_ref()?;
+    let wakes = analysis.frames_for(Use::WakesAll);
+    let pids = threads.keys().filter_map(|tid| analysis.thread(*tid));
+    let pids: BTreeSet<u32> = pids.map(|times| times.pid).collect();
+    let mut callers: BTreeMap<(u32, Option<u32>), u64> = BTreeMap::new();
+    for (at, row) in stacks.rows.iter().enumerate() {
+        let frames = row.node.into_iter();
+        let frames = frames.flat_map(|node| stacks.tree.frame_numbers_of(node));
+        let on_cpu = matches!(row.activity, Activity::Call | Activity::OwnCode);
+        if on_cpu
+            && pids.contains(&row.pid)
+            && let Some(by) = frames.filter(|number| wakes[*number as usize]).last()
+        {
+            let key = (by, analysis.routes().own_caller(at));
+            *callers.entry(key).or_default() += row.samples;
+        }
+    }
+    let (&(by, caller), _) = callers.iter().max_by_key(|(_, samples)| **samples)?;
+    let samples: u64 = callers.values().sum();
+    let waiting = threads.len() > 2 && samples >= t::LEAST_SAMPLES_OF_NAMED;
+    let code = caller.and_then(|caller| analysis.place_of_frame(caller));
+    waiting.then_some(WakesAll {
+        function: stacks.tree.frames[by as usize].function.clone()?,
+        code: code.unwrap_or_default(),
     })
 }
 
@@ -375,6 +436,39 @@ mod tests {
     #[test]
     fn ping_pong_is_found() {
         assert_eq!(pair(30_000, 20).ids(), ["wakeup-storm"]);
+    }
+
+    #[test]
+    fn whoever_wakes_all_that_wait_is_named() {
+        let reported = |threads: u32| {
+            let mut fake = Fake::new(1000);
+            fake.waits(Some("futex"), None, Cause::Asleep, 10_000, 50);
+            for tid in 101..100 + threads {
+                fake.thread(ROOT, tid, 0, 1000, 1000);
+                fake.waits_of(tid, Some("futex"), None, Cause::Asleep, 10_000, 80);
+            }
+            let frames = [
+                ("/bin/program", "put"),
+                ("/usr/lib/libc.so.6", "pthread_cond_broadcast"),
+            ];
+            let frames = frames.map(|(binary, function)| fathom_stacks::Frame {
+                binary: binary.to_owned(),
+                function: Some(function.to_owned()),
+                ..fathom_stacks::Frame::default()
+            });
+            fake.stack(fathom_trace::Activity::Call, Some("futex"), frames, 20);
+            let found = fake.findings();
+            let mut storms = found
+                .into_iter()
+                .filter(|it| it.id.as_str() == "wakeup-storm");
+            storms.next().expect("they wait for each other")
+        };
+        let found = reported(5);
+        crate::fake::hold_words("wakes_all", &found);
+        let words = "`pthread_cond_broadcast`, called by `put`, wakes all threads that wait";
+        assert!(found.statement.contains(words), "{}", found.statement);
+        assert_eq!(found.code.function.as_deref(), Some("put"));
+        assert!(!reported(2).statement.contains("wakes all"));
     }
 
     #[test]

@@ -58,6 +58,8 @@ pub(crate) enum Topic {
     Channel,
     /// Tasks that yield in a loop.
     Yield,
+    /// Connections that are made anew for each request.
+    Connections,
     /// Clocks that are read by system calls.
     ClockCalls,
     /// Clocks that are read without system calls.

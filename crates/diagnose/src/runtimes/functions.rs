@@ -29,6 +29,8 @@ pub(crate) enum Use {
     TakesLock,
     /// Waits for something that another thread does: its end, a notification, a result.
     AwaitsEvent,
+    /// Wakes all threads or tasks that wait for a notification, however many of them there is work for.
+    WakesAll,
     /// Takes a lock that also serves to wait for an event; which of them it is depends on the caller.
     TakesOrAwaits,
     /// Polls a channel without waiting, by `select` with a `default` in Go or by `try_recv` in Rust. A thread
@@ -42,6 +44,8 @@ pub(crate) enum Use {
     Spins,
     /// Makes an object that is used many times afterwards, such as a compiled pattern.
     Prepares,
+    /// Sets up a connection to a server, or accepts one: looks the address up, connects, and agrees on keys.
+    Connects,
     /// Lets other tasks run, in a runtime whose tasks aren't threads.
     Yields,
     /// Is inlined into its callers by every optimizing compiler.

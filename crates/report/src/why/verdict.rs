@@ -1,6 +1,6 @@
 //! The kind of program, for an explanation without a more specific finding.
 
-use fathom_model::{Explanation, OwnCode, TimeAccount, TimeCategory};
+use fathom_model::{Explanation, OwnCode, ThreadAccount, TimeAccount, TimeCategory};
 
 use super::account::in_kernel;
 use super::own_code::{LEAST_SAMPLES, name};
@@ -68,10 +68,28 @@ pub(super) fn not_seen(explanation: &Explanation) -> Option<&'static str> {
         .next()
         .filter(|row| row.role.is_none() && row.group.is_none())?;
     let is_own = row.kind == TimeCategory::UserCode && row.place.source_file.is_some();
-    (is_own && row.share >= MOST * own_part).then_some(
-        "It is not known whether the program computes there or waits for memory: Fathom doesn't read the \
-         processor's counters.",
-    )
+    (is_own && row.share >= MOST * own_part).then_some(match computes_at_once(explanation) {
+        true => {
+            "It is not known whether the threads compute there, wait for memory, or write to the same cache lines \
+             (false sharing): Fathom doesn't read the processor's counters."
+        }
+        false => {
+            "It is not known whether the program computes there or waits for memory: Fathom doesn't read the \
+             processor's counters."
+        }
+    })
+}
+
+/// Returns whether at least two threads of a process compute all the time for most of the run.
+fn computes_at_once(explanation: &Explanation) -> bool {
+    let threads = explanation.threads.iter();
+    let computing = |thread: &&ThreadAccount| {
+        let is_long = 2 * (thread.to_ns - thread.from_ns) >= explanation.account.wall_ns;
+        is_long && thread.account.share(TimeCategory::UserCode) >= MOST
+    };
+    let mut pids: Vec<u32> = threads.filter(computing).map(|thread| thread.pid).collect();
+    pids.sort_unstable();
+    pids.windows(2).any(|pair| pair[0] == pair[1])
 }
 
 fn in_a_line(facts: Facts<'_>) -> String {

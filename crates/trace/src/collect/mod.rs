@@ -442,26 +442,37 @@ impl Collector {
         waker: u32,
     ) {
         let (start, most) = (self.start, self.most_intervals);
-        let Some(intervals) = &mut self.intervals else {
-            return;
-        };
         let waits = !matches!(cause, Cause::Preempted | Cause::Ready);
         let asleep = if woken != 0 { woken } else { to }.saturating_sub(from);
         let on = call.filter(|_| waits);
         let polls = on.filter(|(nr, _)| calls::flags(*nr) & calls::POLL != 0);
+        let by_child = polls.is_some_and(|(nr, _)| {
+            let polls_a_set = calls::name(nr).starts_with("epoll");
+            polls_a_set && !self.requests.has_asked(who.pid) && self.is_child(waker, who.pid)
+        });
+        let Some(intervals) = &mut self.intervals else {
+            return;
+        };
         let awaited = polls.and_then(|_| self.requests.awaited(who.pid));
         let is_kept = intervals.len() < most;
+        if let Some((_, fd)) = on.filter(|_| cause == Cause::Asleep) {
+            self.requests.slept(who.pid, fd, polls.is_some(), asleep);
+        }
         let object = on.and_then(|on| {
             let wait = (who, on, cause);
+            let held = Held {
+                wait,
+                ns: asleep,
+                interval: is_kept.then_some(intervals.len()),
+            };
             match awaited {
                 Some(Awaited::Object(object)) => Some(self.waited.slept_for(object, wait, asleep)),
                 Some(Awaited::Own) => {
-                    let held = Held {
-                        wait,
-                        ns: asleep,
-                        interval: is_kept.then_some(intervals.len()),
-                    };
                     self.requests.waited(who.tid, held);
+                    None
+                }
+                None if by_child && is_kept => {
+                    self.requests.ended_by_child(held);
                     None
                 }
                 None if on.1 >= 0 => self.waited.slept(&self.names, wait, asleep),
@@ -486,6 +497,13 @@ impl Collector {
         });
     }
 
+    /// Returns whether a thread belongs to a child of this process.
+    fn is_child(&self, tid: u32, parent: u32) -> bool {
+        let thread = self.thread_at.get(&tid).map(|at| &self.threads[*at]);
+        let process = thread.and_then(|it| self.process_at.get(&it.pid));
+        process.is_some_and(|at| self.processes[*at].parent == Some(parent))
+    }
+
     /// Notes that a call turned a connection from reading to writing or back. A thread that answers after
     /// waits which their time limits ended has waited for its own timers.
     fn turned(&mut self, who: Who, (nr, fd): (u32, i32)) {
@@ -493,13 +511,19 @@ impl Collector {
         let Some(kind) = self.names.kind(who.pid, fd) else {
             return;
         };
-        for held in self.requests.turned(who, fd, &kind, reads) {
-            let timer = Arc::new(DescriptorKind::Timer);
-            let object = self.waited.slept_for(timer, held.wait, held.ns);
+        let of_timers = self.requests.turned(who, fd, &kind, reads);
+        self.were_for(DescriptorKind::Timer, of_timers);
+    }
+
+    /// Gives waits in polls the object for which they turn out to have been.
+    fn were_for(&mut self, object: DescriptorKind, waits: Vec<Held>) {
+        let object = Arc::new(object);
+        for held in waits {
+            let place = self.waited.slept_for(object.clone(), held.wait, held.ns);
             let intervals = self.intervals.as_mut();
             let interval = intervals.zip(held.interval);
             if let Some(wait) = interval.and_then(|(all, at)| all.get_mut(at)) {
-                wait.object = Some(object);
+                wait.object = Some(place);
             }
         }
     }
@@ -533,6 +557,8 @@ impl Collector {
             .collect();
         self.rows
             .sort_by_key(|r| (std::cmp::Reverse(r.total_ns), r.tid, r.number, r.fd));
+        let of_children = self.requests.for_children();
+        self.were_for(DescriptorKind::Pipe(None), of_children);
         let (parts, objects, implied) = std::mem::take(&mut self.waited).divide(&self.names, off);
         self.objects_of_waits = objects;
         self.off_cpu = parts.into_iter().map(off_row).collect();
@@ -678,6 +704,7 @@ impl Collector {
             failed_lookups: rows.lookups,
             signals: rows.signals,
             refused: rows.refused,
+            in_flight: self.requests.in_flight(),
             timeline: self.intervals,
             lost,
             not_visible,

@@ -4,12 +4,12 @@
 //! asked itself, or for something of its own. It has waited for its own timers if it answers after the time
 //! limit of a poll expired.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::Arc;
 
 use crate::descriptor::{DescriptorKind, Socket, SocketEnd};
 use crate::records::Who;
-use crate::result::Cause;
+use crate::result::{Cause, InFlightRow};
 
 /// What a process that serves clients waits for.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -55,6 +55,11 @@ impl Connections {
         }
     }
 
+    /// Returns the number of requests to peers that are not answered yet.
+    fn in_flight(&self) -> usize {
+        self.open.len() - self.of_clients
+    }
+
     fn asked(&self) -> Option<&Arc<DescriptorKind>> {
         let peers = self.open.iter();
         let peers = peers.filter_map(|(fd, peer)| Some((fd, peer.as_ref()?)));
@@ -67,6 +72,12 @@ impl Connections {
 pub(super) struct Requests {
     processes: HashMap<u32, Connections>,
     waits: HashMap<u32, Waits>,
+    /// The waits of each process for answers.
+    in_flight: BTreeMap<u32, InFlightRow>,
+    /// Waits in polls that a child ended before the process asked any peer.
+    for_children: Vec<Held>,
+    /// The processes that asked a peer.
+    askers: HashSet<u32>,
 }
 
 impl Requests {
@@ -93,7 +104,10 @@ impl Requests {
                 of.answers |= of.open.contains_key(&fd);
                 of.close(fd);
             }
-            (SocketEnd::To(_), false) => _ = of.open.insert(fd, Some(kind.clone())),
+            (SocketEnd::To(_), false) => {
+                of.open.insert(fd, Some(kind.clone()));
+                self.askers.insert(who.pid);
+            }
             (SocketEnd::To(_), true) => {
                 of.close(fd);
                 return Vec::new();
@@ -138,6 +152,47 @@ impl Requests {
             (_, Some(peer)) => Some(Awaited::Object(peer.clone())),
             (_, None) => Some(Awaited::Own),
         }
+    }
+
+    /// Notes that a thread was asleep for `ns` in a call on `fd` or in a poll, and counts the wait if answers
+    /// of peers were awaited.
+    pub(super) fn slept(&mut self, pid: u32, fd: i32, polls: bool, ns: u64) {
+        let Some(of) = self.processes.get(&pid) else {
+            return;
+        };
+        let requests = of.in_flight() as u64;
+        let asks = polls && requests > 0 || matches!(of.open.get(&fd), Some(Some(_)));
+        if asks {
+            let row = self.in_flight.entry(pid).or_insert_with(|| InFlightRow {
+                pid,
+                ..InFlightRow::default()
+            });
+            row.waited_ns += ns;
+            row.requests_ns += requests * ns;
+        }
+    }
+
+    /// Returns whether a process has sent a request to a peer.
+    pub(super) fn has_asked(&self, pid: u32) -> bool {
+        self.askers.contains(&pid)
+    }
+
+    /// Notes a wait in a poll that a child of the process ended. Before the process asks any peer, it waits for
+    /// what the child says.
+    pub(super) fn ended_by_child(&mut self, held: Held) {
+        self.for_children.push(held);
+    }
+
+    /// Returns the noted waits for children of processes that asked peers later.
+    pub(super) fn for_children(&mut self) -> Vec<Held> {
+        let mut waits = std::mem::take(&mut self.for_children);
+        waits.retain(|held| self.askers.contains(&held.wait.0.pid));
+        waits
+    }
+
+    /// Returns how many requests were in flight while processes waited for answers.
+    pub(super) fn in_flight(self) -> Vec<InFlightRow> {
+        self.in_flight.into_values().collect()
     }
 
     /// Notes that a thread waited for something of its own.
@@ -197,6 +252,42 @@ mod tests {
         assert_eq!(requests.awaited(5), Some(Awaited::Object(client)));
         requests.ended(5);
         assert_eq!(requests.awaited(5), None);
+    }
+
+    #[test]
+    fn waits_for_answers_count_with_the_requests_that_are_in_flight() {
+        let (mut requests, client) = server();
+        requests.turned(WHO, 9, &client, true);
+        let peer = kind("socket to 10.0.0.5:5432");
+        for fd in [11, 12, 13] {
+            requests.turned(WHO, fd, &peer, false);
+        }
+        requests.slept(5, 12, false, 10);
+        requests.slept(5, 3, true, 20);
+        requests.slept(5, 3, false, 40);
+        for fd in [11, 12, 13] {
+            requests.turned(WHO, fd, &peer, true);
+        }
+        requests.slept(5, 3, true, 80);
+        let row = InFlightRow {
+            pid: 5,
+            waited_ns: 30,
+            requests_ns: 90,
+        };
+        assert_eq!(requests.in_flight(), [row]);
+    }
+
+    #[test]
+    fn before_the_first_request_polls_are_for_the_child_that_ended_them() {
+        let peer = kind("socket to 10.0.0.5:5432");
+        let mut requests = Requests::default();
+        requests.ended_by_child(held(10));
+        assert_eq!(requests.for_children(), [], "nobody is asked");
+        requests.ended_by_child(held(20));
+        assert!(!requests.has_asked(5));
+        requests.turned(WHO, 11, &peer, false);
+        assert!(requests.has_asked(5));
+        assert_eq!(requests.for_children(), [held(20)]);
     }
 
     #[test]

@@ -11,8 +11,8 @@ mod stacks;
 use serde::{Deserialize, Serialize};
 
 pub use rows::{
-    Cause, DescriptorRow, FileRow, Limited, Lines, LookupRow, OffCpuRow, PathRow, PollEnds,
-    SIZE_LIMITS, SyscallRow,
+    Cause, DescriptorRow, FileRow, InFlightRow, Limited, Lines, LookupRow, OffCpuRow, PathRow,
+    PollEnds, SIZE_LIMITS, SyscallRow,
 };
 pub use stacks::{Activity, StackRow, Stacks};
 
@@ -183,6 +183,10 @@ pub struct Trace {
     /// Connections that were attempted but failed, ordered by the first attempt.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub refused: Vec<RefusedRow>,
+    /// The requests that processes had sent and that were not answered yet while they waited for answers
+    /// (kernel tier, if the timeline was requested), ordered by process.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub in_flight: Vec<InFlightRow>,
     /// Individual off-CPU intervals in the order in which they ended, if requested (not in the ptrace tier).
     pub timeline: Option<Vec<Interval>>,
     /// The functions in which the tree's own code was sampled (kernel and perf tier), if requested; `None` if

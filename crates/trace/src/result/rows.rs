@@ -154,6 +154,18 @@ pub struct OffCpuRow {
     pub limited: Limited,
 }
 
+/// The waits of a process for answers of peers, and the requests in flight meanwhile.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct InFlightRow {
+    /// Process.
+    pub pid: u32,
+    /// Time asleep, of all threads, in polls and in reads of connections to peers, ns.
+    pub waited_ns: u64,
+    /// The same time, each part of it multiplied by the number of connections on which an answer was awaited
+    /// at its end.
+    pub requests_ns: u64,
+}
+
 /// Calls that waited until their timeout expired.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Limited {

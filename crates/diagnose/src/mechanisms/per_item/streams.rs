@@ -10,7 +10,7 @@ pub(crate) fn input(analysis: &Analysis<'_>) -> Option<Claim> {
     let comes_in_pieces = |small: &Small| {
         small.tally.bytes_per_call() >= t::PIECE_BYTES && is_generated(analysis, small)
     };
-    let small = most(analysis, |small| {
+    let small = dearest(analysis, |small| {
         let is_file = !small.writes && small.is_stream_of_file(analysis);
         small.of == PiecesOf::Input || is_file && !comes_in_pieces(small)
     })?;
@@ -52,8 +52,8 @@ pub(crate) fn input(analysis: &Analysis<'_>) -> Option<Claim> {
 
 /// Finds writes of less than a line each.
 pub(crate) fn output(analysis: &Analysis<'_>) -> Option<Claim> {
-    let small = most(analysis, |small| {
-        is_output(analysis, small) && is_of_pieces(analysis, small)
+    let small = dearest(analysis, |small| {
+        is_output(analysis, small) && is_of_pieces(analysis, small) && !answers(analysis, small)
     })?;
     let statement = format!(
         "{} writes to {} carried {:.1} bytes each; the calls",
@@ -72,8 +72,9 @@ pub(crate) fn output(analysis: &Analysis<'_>) -> Option<Claim> {
 /// Finds writes of one line each to an output that isn't a terminal.
 pub(crate) fn lines(analysis: &Analysis<'_>) -> Option<Claim> {
     let watched = |s: &Small| analysis.descriptors.waited_for(s.pid, s.fd) == WaitKind::Terminal;
-    let small = most(analysis, |small| {
-        is_output(analysis, small) && !is_of_pieces(analysis, small) && !watched(small)
+    let small = dearest(analysis, |small| {
+        let is_lines = is_output(analysis, small) && !is_of_pieces(analysis, small);
+        is_lines && !watched(small) && !answers(analysis, small)
     })?;
     let tally = &small.tally;
     // If the written bytes weren't checked, standard output is assumed to consist of lines.
@@ -97,7 +98,7 @@ pub(crate) fn lines(analysis: &Analysis<'_>) -> Option<Claim> {
 pub(crate) fn records(analysis: &Analysis<'_>) -> Option<Claim> {
     let by_file = read_one_by_one(analysis);
     let one_by_one = |small: &Small| !small.writes && by_file.contains(&small.pid);
-    let small = most(analysis, |small| {
+    let small = dearest(analysis, |small| {
         // No buffer reduces the reads of a kernel-generated file.
         let is_file = small.of == PiecesOf::File && !is_generated(analysis, small);
         is_file && !one_by_one(small) && !small.is_stream_of_file(analysis)
@@ -147,7 +148,7 @@ fn is_generated(analysis: &Analysis<'_>, small: &Small) -> bool {
 }
 
 /// Returns the most expensive of the matching small calls.
-fn most<'a>(analysis: &'a Analysis<'_>, is: impl Fn(&Small) -> bool) -> Option<&'a Small> {
+fn dearest<'a>(analysis: &'a Analysis<'_>, is: impl Fn(&Small) -> bool) -> Option<&'a Small> {
     analysis.small_calls().iter().find(|small| is(small))
 }
 
@@ -209,6 +210,29 @@ fn output_name(analysis: &Analysis<'_>, small: &Small) -> String {
 fn is_output(analysis: &Analysis<'_>, small: &Small) -> bool {
     let is_stream = || small.writes && small.is_stream_of_file(analysis);
     small.of == PiecesOf::Output || is_stream()
+}
+
+/// The maximum number of writes of one answer.
+const PIECES_OF_AN_ANSWER: u64 = 4;
+
+/// Reports whether the process writes answers: it waits for another process before every few of its writes, and
+/// that process waits for it. A buffer would keep back an answer that is needed before the next request.
+fn answers(analysis: &Analysis<'_>, small: &Small) -> bool {
+    let asleep = analysis.asleep_in(calls::is_read);
+    let own = asleep.filter(|row| small.pids.contains(&row.pid));
+    let waits: u64 = own.map(|row| row.count).sum();
+    if !analysis.counts_waits() || waits * PIECES_OF_AN_ANSWER < small.tally.calls {
+        return false;
+    }
+    let ends_most = |pid: u32| {
+        let waits = analysis.trace.timeline.iter().flatten();
+        let reads = waits
+            .filter(|wait| wait.pid == pid && wait.call.as_deref().is_some_and(calls::is_read));
+        let by = reads.filter_map(|wait| Some(analysis.thread(wait.woken_by?)?.pid));
+        most(by.map(|pid| (pid, 1)))
+    };
+    let partner = ends_most(small.pid).filter(|pid| *pid != small.pid);
+    partner.and_then(ends_most) == Some(small.pid)
 }
 
 /// Reports whether the writes are less than a line each, or aren't lines at all but the blocks of a copy. If

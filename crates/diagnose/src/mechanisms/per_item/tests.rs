@@ -18,6 +18,25 @@ fn a_socket_that_is_received_from_byte_by_byte_is_reported_and_short_messages_ar
 }
 
 #[test]
+fn answers_that_are_awaited_are_not_to_be_kept_back_by_a_buffer() {
+    let reported = |asker: u32| {
+        let mut fake = Fake::new(1000);
+        fake.child(200, 0, 1000, 10);
+        fake.child(300, 0, 1000, 10);
+        fake.descriptor(0, "pipe");
+        fake.descriptor(1, "pipe");
+        fake.calls("write", Some(1), 400_000, 3, 1_000);
+        fake.waits(Some("read"), Some(0), Cause::Asleep, 200_000, 1);
+        let writer = crate::fake::ROOT;
+        fake.wait_for(writer, "read", Some(0), (10, 11, 11), Some(asker));
+        fake.wait_for(200, "read", Some(5), (20, 21, 21), Some(writer));
+        fake.ids().contains(&"unbuffered-output")
+    };
+    assert!(!reported(200));
+    assert!(reported(300), "it passes on what another process sends");
+}
+
+#[test]
 fn reads_behind_a_slow_writer_win_nothing() {
     let mut fake = Fake::new(1000);
     fake.descriptor(0, "pipe");

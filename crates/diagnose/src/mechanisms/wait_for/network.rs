@@ -25,7 +25,11 @@ fn peer<'a>(analysis: &'a Analysis<'_>) -> Option<(&'a str, bool)> {
 
 /// The minimum number of requests that counts as a pattern.
 const FEWEST_REQUESTS: u64 = 20;
+/// The minimum number of requests in flight, on average, from which no more of them at a time are advised.
+/// Eight threads that send the requests of a list have 6 to 8, four have less than 4.
+const SEVERAL: f64 = 4.0;
 /// The minimum number of requests for each wait, and of connections at once, if requests were made together.
+/// It is used where the number in flight isn't known.
 const TOGETHER: u64 = 16;
 /// The maximum number of calls for one request or one answer.
 const PIECES: u64 = 4;
@@ -65,15 +69,31 @@ fn connections(analysis: &Analysis<'_>, peer: &str) -> usize {
     at_once.max().unwrap_or(0)
 }
 
-/// Returns whether many requests to this peer were in flight on connections at once, so that a wait was for many
-/// answers. Nothing more could be requested at a time.
-fn in_flight_together(analysis: &Analysis<'_>, peer: &str, waits: u64) -> bool {
+/// Returns the thread whose waits for the network take most of the critical path.
+fn waiter<'a>(analysis: &'a Analysis<'_>) -> Option<&'a ThreadTimes> {
+    largest(&analysis.threads, |times| {
+        let waited = times.sums.get(TimeCategory::Network);
+        waited * analysis.path.wait_weight(times.tid, TimeCategory::Network)
+    })
+}
+
+/// Returns whether so many requests were in flight at once that a wait was for many answers. Nothing more could
+/// be requested at a time.
+fn in_flight_together(analysis: &Analysis<'_>, waits: u64, (peer, others): (&str, bool)) -> bool {
+    let pid = waiter(analysis).map(|times| times.pid);
+    let rows = &analysis.trace.in_flight;
+    if let Some(row) = rows.iter().find(|row| Some(row.pid) == pid) {
+        // How many requests a server has in flight is up to its clients.
+        let serves =
+            analysis.descriptors.accepts(row.pid) && !analysis.descriptors.answers_at(peer);
+        return !serves && row.requests_ns as f64 >= SEVERAL * row.waited_ns as f64;
+    }
     let to_peer = |row: &SyscallRow| {
         let fd = row.fd.and_then(|fd| analysis.descriptors.peer(row.pid, fd));
         calls::is_write(&row.name) && fd == Some(peer)
     };
     let sent = analysis.traced_calls(to_peer);
-    sent >= TOGETHER * waits && connections(analysis, peer) as u64 >= TOGETHER
+    !others && sent >= TOGETHER * waits && connections(analysis, peer) as u64 >= TOGETHER
 }
 
 /// Returns the number of connections that were made to this peer.
@@ -111,15 +131,11 @@ fn in_turn(analysis: &Analysis<'_>, peer: &str, wait_ns: f64) -> Option<String> 
 /// wait, so another thread of the command may have sent the answer if it computes for as long as the wait and
 /// hardly waits for the network itself.
 fn may_be_own(analysis: &Analysis<'_>, wait: f64) -> bool {
-    let waited = |times: &ThreadTimes| times.sums.get(TimeCategory::Network);
-    let on_path = |times: &ThreadTimes| {
-        waited(times) * analysis.path.wait_weight(times.tid, TimeCategory::Network)
-    };
-    let waiter = largest(&analysis.threads, |times| on_path(times));
+    let waiter = waiter(analysis).map(|times| times.tid);
     let answers = |times: &ThreadTimes| {
-        let computed = times.on_cpu_ns;
-        let is_other = Some(times.tid) != waiter.map(|it| it.tid);
-        is_other && waited(times) < computed && analysis.untraced(computed) >= t::BUSY_THREAD * wait
+        let (computed, waited) = (times.on_cpu_ns, times.sums.get(TimeCategory::Network));
+        let is_other = Some(times.tid) != waiter;
+        is_other && waited < computed && analysis.untraced(computed) >= t::BUSY_THREAD * wait
     };
     analysis.only_samples() && analysis.threads.iter().any(answers)
 }
@@ -138,9 +154,8 @@ pub(crate) fn network(analysis: &Analysis<'_>) -> Option<Claim> {
     if peer.is_some_and(|(peer, _)| analysis.descriptors.answers_at(peer)) {
         least.share = t::SHARE_OF_OWN_REPLIES;
     }
-    let together = waits.zip(peer).is_some_and(|(waits, (peer, several))| {
-        !several && in_flight_together(analysis, peer, waits)
-    });
+    let together = waits.zip(peer);
+    let together = together.is_some_and(|(waits, peer)| in_flight_together(analysis, waits, peer));
     if together || may_be_own(analysis, wait) {
         return None;
     }
@@ -378,6 +393,27 @@ mod tests {
         assert!(said(10).ends_with(words), "{}", said(10));
         let words = "200 requests one after another, 4.00 ms each.";
         assert!(said(500).ends_with(words), "{}", said(500));
+    }
+
+    #[test]
+    fn several_requests_in_flight_are_not_to_be_more_unless_four_of_them_are_too_few() {
+        let reported = |requests: u64, serves: bool| {
+            let mut fake = Fake::new(1000);
+            fake.descriptor(3, "socket to 10.0.0.5:3001");
+            if serves {
+                fake.descriptor(4, "accepted socket from socket at 10.0.0.4:80");
+            }
+            fake.calls("read", Some(3), 100, 20, 1_000);
+            fake.waits(Some("epoll_wait"), Some(9), Cause::Asleep, 100, 8_000);
+            fake.trace.in_flight = vec![fathom_trace::InFlightRow {
+                pid: ROOT,
+                waited_ns: 800,
+                requests_ns: 800 * requests,
+            }];
+            fake.ids().contains(&"waiting-for-network")
+        };
+        assert!(reported(3, false) && reported(8, true));
+        assert!(!reported(8, false));
     }
 
     #[test]
