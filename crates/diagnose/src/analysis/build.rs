@@ -278,6 +278,7 @@ impl<'a> Analysis<'a> {
             small_calls: OnceLock::new(),
             routes: OnceLock::new(),
             entries: OnceLock::new(),
+            library_kinds: OnceLock::new(),
             lock_waits,
         };
         analysis.untraced_io = analysis.count_untraced_io();

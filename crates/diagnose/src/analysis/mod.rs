@@ -41,6 +41,7 @@ use crate::critical_path::CriticalPath;
 use crate::descriptors::Descriptors;
 use crate::entry_exit_overhead::EntryExitOverhead;
 use crate::lock_waits::LockWaits;
+use crate::mechanisms::per_item::library_work::Kinds;
 use crate::numbers::time;
 use crate::observation::Observation;
 use crate::runtimes::Works;
@@ -97,6 +98,8 @@ pub(crate) struct Analysis<'a> {
     routes: OnceLock<Routes>,
     /// The functions that make calls, computed on first use.
     entries: OnceLock<Entries>,
+    /// The samples of each kind of library work that can be avoided, computed on first use.
+    pub library_kinds: OnceLock<Kinds>,
     /// What threads wait for in calls for locks.
     pub lock_waits: LockWaits,
 }

@@ -34,10 +34,7 @@ impl Analysis<'_> {
     /// Returns, for each frame of the trace's stacks, whether its function has this purpose.
     pub(crate) fn frames_for(&self, purpose: Use) -> Vec<bool> {
         let frames = self.trace.stacks.iter().flat_map(|it| &it.tree.frames);
-        let names = frames.map(|frame| frame.function.as_deref());
-        names
-            .map(|name| name.is_some_and(|name| purpose.is_named(name)))
-            .collect()
+        frames.map(|frame| purpose.is_of_frame(frame)).collect()
     }
 
     /// Returns the place of a frame of the trace's stacks.

@@ -3,6 +3,7 @@
 //! This is based on the names that runtimes and C libraries use in their symbol tables. The runtime of the
 //! process doesn't matter, because a library of one runtime may be loaded into a process of another.
 
+use fathom_stacks::Frame;
 use fathom_trace::FunctionRow;
 use serde::Deserialize;
 
@@ -64,15 +65,24 @@ pub(super) struct Names {
     ends: Vec<String>,
     /// A part that names must also contain to match any pattern except the whole names.
     within: String,
+    /// The end of the path of their source, for languages in which functions have everyday names.
+    source: String,
 }
 
 impl Names {
     pub(super) fn have(&self, name: &str) -> bool {
-        has(&self.whole, name)
-            || name.contains(&self.within)
-                && (begins(name, &self.beginnings)
-                    || self.parts.iter().any(|it| name.contains(it))
-                    || self.ends.iter().any(|it| name.ends_with(it)))
+        self.have_in(name, "")
+    }
+
+    pub(super) fn have_in(&self, name: &str, source: &str) -> bool {
+        let has_name = || {
+            has(&self.whole, name)
+                || name.contains(&self.within)
+                    && (begins(name, &self.beginnings)
+                        || self.parts.iter().any(|it| name.contains(it))
+                        || self.ends.iter().any(|it| name.ends_with(it)))
+        };
+        source.ends_with(&self.source) && has_name()
     }
 }
 
@@ -98,6 +108,17 @@ impl Use {
     /// Returns whether a function of this name has this purpose.
     pub(crate) fn is_named(self, name: &str) -> bool {
         is_for(self, without_suffix(name))
+    }
+
+    /// Returns whether the function of a frame has this purpose.
+    pub(crate) fn is_of_frame(self, frame: &Frame) -> bool {
+        let Some(name) = frame.function.as_deref().map(without_suffix) else {
+            return false;
+        };
+        let source = frame.source_file.as_deref().unwrap_or_default();
+        let functions = ALL.iter().filter_map(|(_, it)| it.functions.get(&self));
+        let mut functions = functions.flatten();
+        functions.any(|names| names.have_in(name, source))
     }
 
     /// Returns whether a function has this purpose.

@@ -43,9 +43,35 @@ pub(crate) struct Avoidable {
     /// Whether many threads do it beside each other, so that its time on the critical path isn't all of it.
     #[serde(default)]
     pub on_all_threads: bool,
+    /// Functions that only do this work for their caller. Work that is `direct` also counts below them.
+    #[serde(default)]
+    through: Names,
     /// Whether it only counts in a program that writes less text than this work makes.
     #[serde(default)]
     pub unwritten: bool,
+    /// The functions that undo what the others do. If there are any, the work only counts below a function that
+    /// does both.
+    back: Option<Names>,
+}
+
+impl Avoidable {
+    /// Returns whether only work counts that is also undone.
+    pub(crate) fn goes_back(&self) -> bool {
+        self.back.is_some()
+    }
+
+    /// Returns whether a function undoes what others of its group do.
+    pub(crate) fn undoes(&self, frame: &Frame) -> bool {
+        let name = frame.function.as_deref().unwrap_or_default();
+        self.back.as_ref().is_some_and(|back| back.have(name))
+    }
+}
+
+/// Returns whether a function only does avoidable work for its caller.
+pub(crate) fn is_through(frame: &Frame) -> bool {
+    let name = frame.function.as_deref().map(without_suffix);
+    let mut all = GROUPS.iter().filter_map(|group| group.avoidable.as_ref());
+    name.is_some_and(|name| all.any(|it| it.through.have(name)))
 }
 
 const EXCEPTIONS: &str = "exceptions";
@@ -69,7 +95,7 @@ pub(crate) fn group_of(frame: &Frame) -> Option<&'static str> {
     let name = without_suffix(frame.function.as_deref()?);
     let source = frame.source_file.as_deref().unwrap_or_default();
     let has = |group: &&Group| {
-        group.functions.have(name)
+        group.functions.have_in(name, source)
             || group.uses.iter().any(|of| is_for(*of, name))
             || group
                 .sources
@@ -138,7 +164,14 @@ mod tests {
             group("compile", "/usr/lib/python3.11/re/__init__.py"),
             Some("regular expressions")
         );
-        for other in ["compile", "main", "deflate", "memory_of", "fmtp"] {
+        for other in [
+            "compile",
+            "main",
+            "deflate",
+            "memory_of",
+            "fmtp",
+            "java.text.SimpleDateFormat.parse",
+        ] {
             assert_eq!(group(other, ""), None, "{other}");
         }
     }

@@ -28,7 +28,9 @@ pub(crate) use functions::{
     Checks, Use, all_checks, compiled_from, is_clock, is_library, is_library_made, is_mutex,
     is_start, spins_in_runtime, without_suffix,
 };
-pub(crate) use groups::{Avoidable, LOCKING, avoidable, group_of, is_of_exceptions, library_of};
+pub(crate) use groups::{
+    Avoidable, LOCKING, avoidable, group_of, is_of_exceptions, is_through, library_of,
+};
 pub(crate) use library::Around;
 pub(crate) use modules::Modules;
 pub use names::{Asked, asked_by_hand, joined, lacks_names};

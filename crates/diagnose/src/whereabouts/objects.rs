@@ -251,7 +251,7 @@ fn in_words(object: &str, folder: &str, files: usize) -> String {
     match (files, folder) {
         (1, _) => object.to_owned(),
         (_, "") => format!("{files} files"),
-        _ => format!("{folder}/ ({files} files)"),
+        _ => format!("{}/ ({files} files)", folder.trim_end_matches('/')),
     }
 }
 

@@ -2,6 +2,7 @@
 //! `lock-contention` in which the threads don't share work. Their stacks show that they wait for a lock.
 
 use super::{Locks, asleep, barging, holders, queueing, tasks};
+use crate::mechanisms::per_item::below::own_caller;
 use crate::mechanisms::prelude::*;
 
 /// Threads of one process that wait for locks.
@@ -26,7 +27,10 @@ fn waiting(analysis: &Analysis<'_>, pid: u32, threads: &[&ThreadTimes]) -> Optio
             && locks.ns >= t::LOCK_SHARE * locks.of_ns
     };
     let tids = threads.iter().filter(waits_for_lock).map(|times| times.tid);
-    let tids: Vec<u32> = tids.collect();
+    let mut tids: Vec<u32> = tids.collect();
+    let is_global = |tids: &[u32]| analysis.lock_waits.for_global_lock(tids) >= t::SHOWN_BY_STACKS;
+    // The helper threads of a library, such as those of a pool, run nothing that could be moved out of the lock.
+    tids.retain(|tid| !is_global(&[*tid]) || runs_own_code(analysis, *tid));
     let (mut waits, mut waited_ns, mut on_path_ns) = (0.0, 0.0, 0.0);
     for (at, row) in analysis.trace.off_cpu.iter().enumerate() {
         if tids.contains(&row.tid) && is_wait(row) {
@@ -38,12 +42,19 @@ fn waiting(analysis: &Analysis<'_>, pid: u32, threads: &[&ThreadTimes]) -> Optio
     }
     (waits >= t::MANY_LOCK_WAITS as f64).then(|| Waiting {
         pid,
-        for_global_lock: analysis.lock_waits.for_global_lock(&tids) >= t::SHOWN_BY_STACKS,
+        for_global_lock: is_global(&tids),
         tids,
         waits,
         waited_ns,
         on_path_ns,
     })
+}
+
+/// Returns whether stacks of a thread show functions of the program itself.
+fn runs_own_code(analysis: &Analysis<'_>, tid: u32) -> bool {
+    let rows = analysis.trace.stacks.iter().flat_map(|it| &it.rows);
+    let mut own = rows.enumerate().filter(|(_, row)| row.tid == tid);
+    own.any(|(at, _)| own_caller(analysis, at).is_some())
 }
 
 fn is_wait(row: &OffCpuRow) -> bool {
@@ -203,6 +214,10 @@ mod tests {
         fake.stack(Activity::OwnCode, None, frames, 900);
         let rows = fake.trace.stacks.iter_mut().flat_map(|it| &mut it.rows);
         rows.last().expect("just added").tid = 101;
+        // A pool's helper runs no function of the program.
+        let mut helper = waits(false, &functions.map(|(name, _)| (name, "/lib/libc.so.6")));
+        helper.trace.processes[0].execs[0].path = "/usr/bin/python3".to_owned();
+        assert!(!helper.ids().contains(&"lock-contention"));
         let found = fake.findings();
         assert_eq!(found[0].id, FindingId::LockContention, "{found:?}");
         let words = "for the interpreter's own lock (the GIL), 600 ms in all, while another thread ran, for most of \

@@ -3,18 +3,20 @@
 use fathom_trace::Activity;
 
 use crate::mechanisms::prelude::*;
+use crate::runtimes::is_engines;
 
 /// Samples of own code with something in common.
-#[derive(Default)]
-pub(super) struct Below {
+#[derive(Debug, Default)]
+pub(crate) struct Below {
     pub samples: u64,
     /// Their time on the critical path of an untraced run, in ns.
     pub ns: f64,
     /// Their part of the time of all samples of own code, on the critical path or not, 0 to 1.
     pub part_of_all: f64,
     pub pid: u32,
-    /// The frames of the program's own functions that are nearest to the samples.
-    pub callers: BTreeMap<Option<u32>, u64>,
+    /// The frames of the program's own functions that are nearest to the samples, each with that of the library
+    /// function that it called.
+    pub ways: BTreeMap<(Option<u32>, Option<u32>), u64>,
     /// Whether the threads also collected garbage, whose time belongs to all code in proportion.
     pub with_collection: bool,
 }
@@ -43,8 +45,8 @@ pub(super) fn below<K: Ord>(
         let is_shell = || analysis.runtime(Some(row.pid)).has(Habit::RunsCommands);
         if let Some(key) = key_of(at).filter(|_| !is_shell()) {
             let below = found.entry(key).or_default();
-            let caller = analysis.routes().own_caller(at);
-            *below.callers.entry(caller).or_default() += row.samples;
+            let way = (own_caller(analysis, at), analysis.routes().entry(at));
+            *below.ways.entry(way).or_default() += row.samples;
             below.samples += row.samples;
             below.ns += on_path;
             below.part_of_all += row.ns as f64;
@@ -60,10 +62,37 @@ pub(super) fn below<K: Ord>(
     found
 }
 
+/// Returns the frame of the program's own function that is nearest to a row of the stacks. If no function of a
+/// script is in the stack, the engine or interpreter that runs it isn't the program.
+pub(crate) fn own_caller(analysis: &Analysis<'_>, at: usize) -> Option<u32> {
+    let frames = &analysis.trace.stacks.as_ref()?.tree.frames;
+    let caller = analysis.routes().own_caller(at)?;
+    let binary = &frames[caller as usize].binary;
+    let interprets = || Runtime::interpreting(binary).is_some_and(|it| it.has(Habit::GlobalLock));
+    (!is_engines(binary, None) && !interprets()).then_some(caller)
+}
+
 impl Below {
+    pub(super) fn add(&mut self, other: Self) {
+        self.samples += other.samples;
+        self.ns += other.ns;
+        self.part_of_all += other.part_of_all;
+        self.pid = other.pid;
+        self.with_collection |= other.with_collection;
+        for (way, samples) in other.ways {
+            *self.ways.entry(way).or_default() += samples;
+        }
+    }
+
     /// Returns the frame of the most frequent caller; `None` if its function is unknown.
     pub(super) fn main_caller(&self) -> Option<u32> {
-        let most = self.callers.iter().max_by_key(|(_, samples)| **samples)?;
-        *most.0
+        let ways = self.ways.iter();
+        most(ways.map(|((caller, _), samples)| (*caller, *samples)))?
+    }
+
+    /// Returns the frame of the most frequent library function that was called; `None` if it is unknown.
+    pub(super) fn main_entry(&self) -> Option<u32> {
+        let ways = self.ways.iter();
+        most(ways.map(|((_, entry), samples)| (*entry, *samples)))?
     }
 }

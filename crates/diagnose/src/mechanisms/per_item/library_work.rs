@@ -2,9 +2,9 @@
 
 use fathom_model::without_type_arguments;
 
-use super::below::{Below, below};
+use super::below::{Below, below, own_caller};
 use crate::mechanisms::prelude::*;
-use crate::runtimes::{Avoidable, avoidable, group_of};
+use crate::runtimes::{Avoidable, avoidable, group_of, is_through};
 
 /// The minimum time, in ns. Loading the code of a large program throws and catches exceptions, too.
 const LEAST_NS: f64 = 30e6;
@@ -15,16 +15,26 @@ const LEAST_NS_PER_BYTE: f64 = 200.0;
 /// The part of all own code, of all threads, from which work on all threads sets the pace of the program.
 const MOST_OF_ALL: f64 = 0.6;
 
-/// Returns the samples of each kind of work that can be avoided.
-fn kinds(analysis: &Analysis<'_>) -> BTreeMap<&'static str, Below> {
+/// The samples of each kind of work that can be avoided.
+pub(crate) type Kinds = BTreeMap<&'static str, Below>;
+
+fn kinds<'a>(analysis: &'a Analysis<'_>) -> &'a Kinds {
+    analysis.library_kinds.get_or_init(|| all_kinds(analysis))
+}
+
+fn all_kinds(analysis: &Analysis<'_>) -> Kinds {
     let Some(stacks) = &analysis.trace.stacks else {
         return BTreeMap::new();
     };
     let frames = &stacks.tree.frames;
     let groups: Vec<Option<&'static str>> = frames.iter().map(group_of).collect();
+    let leads: Vec<bool> = frames
+        .iter()
+        .map(|it| it.inlined || is_through(it))
+        .collect();
     let prepares = analysis.frames_for(Use::Prepares);
     let kind_of = |at: usize| {
-        let own = analysis.routes().own_caller(at);
+        let own = own_caller(analysis, at);
         let within = stacks.rows[at].node.into_iter();
         let within = within.flat_map(|node| stacks.tree.frame_numbers_of(node));
         let within: Vec<u32> = within.take_while(|it| Some(*it) != own).collect();
@@ -37,7 +47,7 @@ fn kinds(analysis: &Analysis<'_>) -> BTreeMap<&'static str, Below> {
         let mut is_direct = true;
         within.iter().rev().find_map(|number| {
             let asked = is_direct || entry == Some(*number);
-            is_direct &= frames[*number as usize].inlined;
+            is_direct &= leads[*number as usize];
             let name = groups[*number as usize]?;
             (asked || !avoidable(name)?.direct).then_some(name)
         })
@@ -47,11 +57,40 @@ fn kinds(analysis: &Analysis<'_>) -> BTreeMap<&'static str, Below> {
 
 /// Returns whether all threads together mostly do work that only hands over other work.
 pub(crate) fn mostly_hands_over(analysis: &Analysis<'_>) -> bool {
-    let sets_pace = |(kind, done): (&str, Below)| {
+    let sets_pace = |(kind, done): (&&str, &Below)| {
         let is_on_all = avoidable(kind).is_some_and(|it| it.on_all_threads);
         is_on_all && done.part_of_all >= MOST_OF_ALL && done.samples >= t::LEAST_SAMPLES
     };
-    kinds(analysis).into_iter().any(sets_pace)
+    kinds(analysis).iter().any(sets_pace)
+}
+
+/// The part of the time that either direction takes at least, if work is done and undone.
+const EITHER_WAY: f64 = 0.15;
+
+/// Returns the part of the work, 0 to 1, that can be avoided: all of it or, if that is only the case for work that
+/// is undone again, the part below functions that do both.
+fn avoidable_part(analysis: &Analysis<'_>, why: &Avoidable, done: &Below) -> f64 {
+    let Some(stacks) = analysis.trace.stacks.as_ref().filter(|_| why.goes_back()) else {
+        return 1.0;
+    };
+    let frame = |number: u32| &stacks.tree.frames[number as usize];
+    let ways = done.ways.iter().map(|((caller, entry), samples)| {
+        let function = caller.and_then(|it| frame(it).function.as_deref());
+        let is_back = entry.is_some_and(|it| why.undoes(frame(it)));
+        (function, (is_back, *samples))
+    });
+    let part = |ways: Vec<(bool, u64)>| {
+        let all: u64 = ways.iter().map(|(_, samples)| samples).sum();
+        let back = ways.iter().filter(|(is_back, _)| *is_back);
+        let back: u64 = back.map(|(_, samples)| samples).sum();
+        let least = EITHER_WAY * all as f64;
+        match back.min(all - back) as f64 >= least {
+            true => all,
+            false => 0,
+        }
+    };
+    let found: u64 = grouped(ways).into_values().map(part).sum();
+    found as f64 / done.samples.max(1) as f64
 }
 
 /// Returns how much shorter the run would be without this work.
@@ -67,18 +106,21 @@ fn saving_ns(analysis: &Analysis<'_>, why: &Avoidable, done: &Below) -> f64 {
 }
 
 pub(crate) fn library_work(analysis: &Analysis<'_>) -> Option<Claim> {
-    let written = || analysis.tally_calls(calls::is_write).bytes.max(1) as f64;
-    let judged = |(kind, done): (&'static str, Below)| {
+    let bytes = |is: fn(&str) -> bool| analysis.tally_calls(is).bytes.max(1) as f64;
+    let moved = |why: &Avoidable| match why.goes_back() {
+        true => bytes(calls::moves_bytes),
+        false => bytes(calls::is_write),
+    };
+    let found = kinds(analysis).iter().filter_map(|(kind, done)| {
         let why = avoidable(kind)?;
-        let ns = saving_ns(analysis, why, &done);
+        let ns = saving_ns(analysis, why, done) * avoidable_part(analysis, why, done);
         let is_reached = done.samples >= t::LEAST_SAMPLES
             && Least::share(why.share)
                 .with_ns(LEAST_NS)
                 .is_reached(analysis, ns)
-            && (!why.unwritten || ns >= LEAST_NS_PER_BYTE * written());
+            && (!why.unwritten || ns >= LEAST_NS_PER_BYTE * moved(why));
         is_reached.then_some((why, ns, done))
-    };
-    let found = kinds(analysis).into_iter().filter_map(judged);
+    });
     let (why, ns, done) = largest(found, |(_, ns, _)| *ns)?;
     let caller = done.main_caller();
     let code = caller
@@ -118,6 +160,7 @@ mod tests {
         let frame = |(binary, name): &(&str, &str)| Frame {
             binary: (*binary).to_owned(),
             function: Some((*name).to_owned()),
+            interpreter: name.starts_with("StubRoutines"),
             ..Frame::default()
         };
         let own = [("/bin/program", "main"), ("/bin/program", "load")];
@@ -178,6 +221,49 @@ mod tests {
         assert_eq!(reported(&mut below(&[(LIBC, "getline"), copy], 600)), None);
         let ends = [(LIBC, "sscanf"), (LIBC, "__strlen_avx2")];
         assert!(reported(&mut below(&ends, 600)).is_some());
+    }
+
+    #[test]
+    fn elements_that_a_container_moves_are_copied_for_its_caller() {
+        let file = "/bin/program";
+        let copy = (LIBC, "__memmove_avx_unaligned_erms");
+        let erases = [(file, "std::vector<int>::_M_erase"), copy];
+        assert!(reported(&mut below(&erases, 600)).is_some());
+        let grows = [(file, "std::vector<int>::_M_realloc_append"), copy];
+        assert_eq!(reported(&mut below(&grows, 600)), None);
+        let moves = [
+            ("//anon", "java.util.ArrayList.remove"),
+            ("//anon", "StubRoutines (2)"),
+        ];
+        assert!(reported(&mut below(&moves, 600)).is_some());
+        let encrypts = [
+            ("//anon", "com.sun.crypto.provider.AESCrypt.crypt"),
+            ("//anon", "StubRoutines (2)"),
+        ];
+        assert_eq!(reported(&mut below(&encrypts, 600)), None);
+    }
+
+    #[test]
+    fn a_copy_by_way_of_text_is_named_and_a_filter_is_not() {
+        let of = |[parsing, writing]: [u64; 2], bytes: u64| {
+            let mut fake = Fake::new(1000);
+            for (name, ms) in [("Parse", parsing), ("Stringify", writing)] {
+                let frame = |binary: &str, name: &str| Frame {
+                    binary: binary.to_owned(),
+                    function: Some(name.to_owned()),
+                    ..Frame::default()
+                };
+                let builtin = format!("v8::internal::Builtin_Json{name}");
+                let way = [frame("//anon", "edit"), frame("/usr/bin/node", &builtin)];
+                fake.stack(Activity::OwnCode, None, way, ms);
+            }
+            fake.calls("read", Some(0), 1_000, bytes / 1_000, 1_000);
+            reported(&mut fake)
+        };
+        let found = of([500, 400], 0).expect("it is copied");
+        assert!(found.ends_with("mostly for `edit`."), "{found}");
+        assert_eq!(of([500, 400], 100_000_000), None, "it is read");
+        assert_eq!(of([900, 20], 0), None, "nothing is copied");
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! Detects costs that are paid for each item, although a batch could share them.
 
-mod below;
+pub(crate) mod below;
 pub(crate) mod builds;
 pub(crate) mod call_cost;
 pub(crate) mod checked;

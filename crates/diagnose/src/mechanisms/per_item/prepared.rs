@@ -2,12 +2,19 @@
 
 use fathom_model::{CodePlace, without_type_arguments};
 
-use super::below::below;
+use super::below::{Below, below};
 use crate::mechanisms::prelude::*;
 
 /// The minimum time, in ns. A program that makes such objects only once takes at most some tens of ms: the
 /// modules of a Python program compile some dozens of patterns while it starts.
 const LEAST_NS: f64 = 100e6;
+
+/// Returns the class or package of a function; if it has none, its name.
+fn class_of(function: &str) -> &str {
+    let end = [function.rfind("::"), function.rfind('.')];
+    let end = end.into_iter().flatten().max();
+    &function[..end.unwrap_or(function.len())]
+}
 
 pub(crate) fn prepared(analysis: &Analysis<'_>) -> Option<Claim> {
     let stacks = analysis.trace.stacks.as_ref()?;
@@ -19,16 +26,32 @@ pub(crate) fn prepared(analysis: &Analysis<'_>) -> Option<Claim> {
         let outermost = frames.filter(|number| makes[*number as usize]).last();
         outermost.and_then(name)
     });
-    let (function, making) = largest(found, |(_, making)| making.ns)?;
+    // One function of a class calls another, and may be inlined into its caller.
+    let by_class = grouped(found.into_iter().map(|one| (class_of(one.0), one)));
+    let added = by_class.into_values().filter_map(|functions| {
+        let function = largest(&functions, |(_, making)| making.ns)?.0;
+        let mut making = Below::default();
+        functions.into_iter().for_each(|(_, one)| making.add(one));
+        Some((function, making))
+    });
+    let (function, making) = largest(added, |(_, making)| making.ns)?;
     if making.samples < t::LEAST_SAMPLES {
         return None;
     }
     let cost = making.ns;
     let caller = making.main_caller().and_then(name);
-    let name = without_type_arguments(function);
-    let by = caller.map_or_else(String::new, |caller| {
-        format!(", called by `{}`,", without_type_arguments(caller))
-    });
+    // The program may not ask for the object itself, but for something that needs it.
+    let entry = making.main_entry().and_then(name);
+    let entry = entry.filter(|entry| *entry != function && Some(*entry) != caller);
+    let short = without_type_arguments;
+    let name = short(function);
+    let by = match (entry, caller) {
+        (Some(entry), Some(caller)) => {
+            format!(", which `{}` called for `{}`,", short(entry), short(caller))
+        }
+        (None, Some(caller)) => format!(", called by `{}`,", short(caller)),
+        (_, None) => String::new(),
+    };
     let collecting = if_so(making.with_collection, || {
         " with its part of the garbage collection".to_owned()
     });
@@ -43,12 +66,18 @@ pub(crate) fn prepared(analysis: &Analysis<'_>) -> Option<Claim> {
     let mut claim = Claim::new(FindingId::AllocatorChurn, analysis, cost, statement);
     claim.code = place(function);
     claim.callers = caller.iter().map(|caller| place(caller)).collect();
+    let instead = entry.map_or_else(String::new, |entry| {
+        format!(
+            " Then use that object's own functions instead of `{}`.",
+            short(entry)
+        )
+    });
     Some(
         claim
             .evidence("time in it", cost, "ns")
             .advice(format!(
                 "If `{name}` gets the same arguments again and again, call it once before the loop and keep the \
-                 result, in a variable or in a table by its arguments."
+                 result, in a variable or in a table by its arguments.{instead}"
             ))
             .pid(making.pid)
             .likely()
@@ -93,6 +122,32 @@ mod tests {
         let begin = "`regcomp`, called by `parse`, took 800 ms, 80 % of the wall time";
         assert!(found[0].statement.starts_with(begin), "{found:?}");
         assert_eq!(found[0].could_win_ns / 1_000_000, 800);
+    }
+
+    #[test]
+    fn what_another_function_of_the_library_makes_each_time_is_named_with_it() {
+        let mut fake = Fake::new(1000);
+        let python = |name: &str, file: &str| Frame {
+            binary: file.to_owned(),
+            function: Some(name.to_owned()),
+            source_file: Some(file.to_owned()),
+            ..Frame::default()
+        };
+        let library = |name, file: &str| python(name, &format!("/usr/lib/python3.11/re/{file}.py"));
+        let way = [
+            python("dispatch", "/srv/app.py"),
+            library("match", "__init__"),
+            library("_compile", "__init__"),
+            library("compile", "_compiler"),
+            library("_parse_sub", "_parser"),
+        ];
+        fake.stack(Activity::OwnCode, None, way, 900);
+        let found = fake.findings();
+        assert_eq!(found[0].id.as_str(), "allocator-churn", "{found:?}");
+        let (statement, advice) = (&found[0].statement, &found[0].advice);
+        let begin = "`compile`, which `match` called for `dispatch`, took";
+        assert!(statement.starts_with(begin), "{statement}");
+        assert!(advice.ends_with("instead of `match`."), "{advice}");
     }
 
     #[test]
