@@ -31,6 +31,9 @@ const SEVERAL: f64 = 4.0;
 /// The minimum number of requests for each wait, and of connections at once, if requests were made together.
 /// It is used where the number in flight isn't known.
 const TOGETHER: u64 = 16;
+/// The time, in ns, from which a `connect` was delayed because the kernel had to repeat its request. It does that
+/// after one second.
+const CONNECT_REPEATED_NS: f64 = 0.9e9;
 /// The maximum number of calls for one request or one answer.
 const PIECES: u64 = 4;
 
@@ -127,6 +130,13 @@ fn in_turn(analysis: &Analysis<'_>, peer: &str, wait_ns: f64) -> Option<String> 
     })
 }
 
+/// Returns how long the longest wait in `connect` would take in an untraced run, in ns.
+fn longest_connect(analysis: &Analysis<'_>) -> Option<f64> {
+    let rows = analysis.asleep_in(|call| call == "connect");
+    let longest = rows.filter_map(|row| row.longest_ns).max()?;
+    Some(analysis.untraced(longest as f64))
+}
+
 /// Returns whether the answers may come from the command itself. Samples don't show which thread ended a
 /// wait, so another thread of the command may have sent the answer if it computes for as long as the wait and
 /// hardly waits for the network itself.
@@ -172,7 +182,11 @@ pub(crate) fn network(analysis: &Analysis<'_>) -> Option<Claim> {
         Some(n) => format!("; {} of the waits timed out without an answer", count(n)),
         None => String::new(),
     };
-    let in_turn = peer.and_then(|(peer, _)| in_turn(analysis, peer, wait));
+    let late = longest_connect(analysis).filter(|longest| *longest >= t::PART_BY_LIMIT * wait);
+    let in_turn = match late {
+        Some(longest) => Some(format!("; one `connect` took {}", time(longest))),
+        None => peer.and_then(|(peer, _)| in_turn(analysis, peer, wait)),
+    };
     let in_turn = in_turn.filter(|_| in_vain.is_none()).unwrap_or_default();
     let made = peer.map_or(0, |(peer, _)| made(analysis, peer));
     let connects = made >= FEWEST_REQUESTS && in_vain.is_none();
@@ -196,6 +210,10 @@ pub(crate) fn network(analysis: &Analysis<'_>) -> Option<Claim> {
         Some(_) => {
             "Find out why there is no answer. Put a server that does answer first, or try several at once, and \
              shorten the timeout."
+        }
+        None if late.is_some_and(|longest| longest >= CONNECT_REPEATED_NS) => {
+            "Let the server accept sooner, or with a longer queue (the backlog of `listen`): the kernel repeats a \
+             request for a connection that got no answer after one second, then after two."
         }
         None if connects => {
             "Keep connections and use each for many requests (a session, a pool); then request more at a time, or \
@@ -255,6 +273,28 @@ mod tests {
         let end = "; 8 of the waits timed out without an answer.";
         assert!(statement.ends_with(end), "{statement}");
         assert_eq!(reported(false).0, "sleeping");
+    }
+
+    #[test]
+    fn one_connect_that_takes_most_of_the_time_is_not_the_mean_of_all_requests() {
+        let reported = |longest_us: u64| {
+            let mut fake = Fake::new(2000);
+            fake.descriptor(3, "socket to 127.0.0.1:80");
+            fake.calls("sendto", Some(3), 20, 100, 1_000);
+            fake.calls("recvfrom", Some(3), 20, 100, 1_000);
+            fake.waits(Some("recvfrom"), Some(3), Cause::Asleep, 20, 40_000);
+            fake.waits(Some("connect"), Some(3), Cause::Asleep, 1, longest_us);
+            fake.findings().swap_remove(0)
+        };
+        let (mean, late) = (reported(10_000), reported(1_050_000));
+        let (requests, connect) = (
+            "20 requests one after another",
+            "; one `connect` took 1.05 s",
+        );
+        assert!(mean.statement.contains(requests), "{}", mean.statement);
+        assert!(late.statement.contains(connect), "{}", late.statement);
+        assert!(!late.statement.contains(requests), "{}", late.statement);
+        assert!(late.advice.contains("backlog"), "{}", late.advice);
     }
 
     #[test]
