@@ -86,7 +86,10 @@ pub(crate) fn hand_overs(analysis: &Analysis<'_>) -> Option<Claim> {
     let turns = small.then(|| all_but_work_ns(analysis, &partners, hands_over));
     let cost = sure.max(turns.unwrap_or(0.0).min(most));
     let on_files = on_files(analysis, &threads);
-    let all_woken = wakes_all(analysis, &threads).filter(|_| on_files.is_none());
+    let all_woken = match on_files {
+        Some(_) => None,
+        None => wakes_all(analysis, &threads),
+    };
     let statement = format!(
         "{} threads waited for each other {} times, once every {}{}; the hand-overs take about {}.{}",
         threads.len(),

@@ -46,11 +46,8 @@ pub(crate) struct Avoidable {
     /// Functions that only do this work for their caller. Work that is `direct` also counts below them.
     #[serde(default)]
     through: Names,
-    /// Whether it only counts in a program that writes less text than this work makes.
-    #[serde(default)]
-    pub unwritten: bool,
     /// The functions that undo what the others do. If there are any, the work only counts below a function that
-    /// does both.
+    /// does both, and in a program that reads and writes less than this work converts.
     back: Option<Names>,
 }
 

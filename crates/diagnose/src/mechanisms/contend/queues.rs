@@ -191,10 +191,10 @@ fn queue(
     }
     // In Python, a queue, an event and a thread's end are awaited as locks are.
     let for_events = || analysis.lock_waits.for_events(&tids) >= t::SHOWN_BY_STACKS;
-    let is_global = analysis.runtime(Some(pid)).has(Habit::GlobalLock);
+    let has_global_lock = analysis.runtime(Some(pid)).has(Habit::GlobalLock);
     // The threads of a pool that wait for work wait for no lock.
     let in_conditions = analysis.lock_waits.in_conditions(&tids) >= t::SHOWN_BY_STACKS;
-    if in_conditions || is_global && for_events() {
+    if in_conditions || has_global_lock && for_events() {
         return None;
     }
     // Idle threads may wait in the same call as those that wait for locks. They can be excluded only if more

@@ -8,8 +8,8 @@ use crate::runtimes::{Avoidable, avoidable, group_of, is_through};
 
 /// The minimum time, in ns. Loading the code of a large program throws and catches exceptions, too.
 const LEAST_NS: f64 = 30e6;
-/// The time, in ns for each written byte, from which most of the formatted text isn't written. C formats a byte
-/// in 5 to 20 ns, and Java and Python in up to 60.
+/// The time, in ns for each byte read or written, from which most of what is converted isn't. C converts a byte in 5
+/// to 20 ns, and Java and Python in up to 60.
 const LEAST_NS_PER_BYTE: f64 = 200.0;
 
 /// The part of all own code, of all threads, from which work on all threads sets the pace of the program.
@@ -106,11 +106,7 @@ fn saving_ns(analysis: &Analysis<'_>, why: &Avoidable, done: &Below) -> f64 {
 }
 
 pub(crate) fn library_work(analysis: &Analysis<'_>) -> Option<Claim> {
-    let bytes = |is: fn(&str) -> bool| analysis.tally_calls(is).bytes.max(1) as f64;
-    let moved = |why: &Avoidable| match why.goes_back() {
-        true => bytes(calls::moves_bytes),
-        false => bytes(calls::is_write),
-    };
+    let moved = || analysis.tally_calls(calls::moves_bytes).bytes.max(1) as f64;
     let found = kinds(analysis).iter().filter_map(|(kind, done)| {
         let why = avoidable(kind)?;
         let ns = saving_ns(analysis, why, done) * avoidable_part(analysis, why, done);
@@ -118,7 +114,7 @@ pub(crate) fn library_work(analysis: &Analysis<'_>) -> Option<Claim> {
             && Least::share(why.share)
                 .with_ns(LEAST_NS)
                 .is_reached(analysis, ns)
-            && (!why.unwritten || ns >= LEAST_NS_PER_BYTE * moved(why));
+            && (!why.goes_back() || ns >= LEAST_NS_PER_BYTE * moved());
         is_reached.then_some((why, ns, done))
     });
     let (why, ns, done) = largest(found, |(_, ns, _)| *ns)?;
