@@ -33,6 +33,18 @@ pub struct Availability {
 /// Tries every tier, best first. Takes about 30 ms, mostly for the in-kernel tier; the caller may cache the
 /// result as long as the privileges and the kernel stay the same.
 pub fn detect() -> Vec<Availability> {
+    if let Err(error) = fs::metadata("/proc/self") {
+        // Every tier finds the processes of the command there.
+        return [Tier::Kernel, Tier::Perf, Tier::Sample, Tier::Ptrace]
+            .map(|tier| Availability {
+                tier,
+                available: false,
+                errno: error.raw_os_error(),
+                why_not: "/proc is not mounted".to_owned(),
+                remedy: "mount -t proc proc /proc".to_owned(),
+            })
+            .to_vec();
+    }
     vec![
         verdict(Tier::Kernel, try_kernel(), kernel_remedy),
         verdict(Tier::Perf, try_perf(), perf_remedy),
