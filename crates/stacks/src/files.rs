@@ -103,6 +103,12 @@ impl Files {
         }
     }
 
+    /// Adds the name of a method that is interpreted. It gets a place of its own, at the method's address.
+    pub fn know_method(&mut self, file: u32, method: u64, name: &str) {
+        let made = self.made.entry((file, method));
+        made.or_insert_with(|| MadeName::of_method(name));
+    }
+
     /// Returns the name of generated code, if [`Files::read_maps`] found one.
     pub(crate) fn made(&self, file: u32, address: u64) -> Option<&MadeName> {
         self.made.get(&(file, address))

@@ -47,6 +47,12 @@ impl MadeName {
         }
     }
 
+    /// Returns the name of a method that is interpreted, with its class.
+    pub(crate) fn of_method(name: &str) -> Self {
+        let name: String = name.chars().take(LONGEST_NAME).collect();
+        Self::new(&name, "", None)
+    }
+
     fn new(function: &str, file: &str, line: Option<u32>) -> Self {
         let file = file.strip_prefix("file://").unwrap_or(file);
         Self {

@@ -86,6 +86,8 @@ fn frames(registers: &Registers, stack: &Stack<'_>) -> impl Iterator<Item = u64>
 pub struct Chain {
     /// The current place of the thread and its callers, innermost first.
     pub places: Vec<Place>,
+    /// The frame pointers at these places, as far as they were unwound.
+    pub frames: Vec<Option<u64>>,
     /// How far outwards the stack is known.
     pub reach: Reach,
     /// The frame pointer of the outermost known function, if it has one.
@@ -130,6 +132,7 @@ impl Unwinder {
         };
         let mut chain = Chain {
             places: Vec::new(),
+            frames: Vec::new(),
             reach: Reach::Broken,
             frame: None,
         };
@@ -149,6 +152,7 @@ impl Unwinder {
                 break;
             }
             chain.places.push(place);
+            chain.frames.push(registers.frame());
             match self.caller(files, space, &place, &registers, &stack) {
                 Ok(caller) => (registers, returns) = caller,
                 Err(reach) => {

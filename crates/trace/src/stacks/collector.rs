@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use fathom_stacks::Files;
 
+use super::java::Methods;
 use super::pool::StackPool;
 use crate::perf::record::StackCopy;
 use crate::profile::spaces::{Mapped, Spaces};
@@ -93,6 +94,8 @@ pub(crate) struct StackCollector {
     /// Number of copies dropped for lack of memory.
     pub(super) thinned: u64,
     random: Random,
+    /// The methods that JVMs interpret.
+    pub(super) methods: Methods,
 }
 
 impl StackCollector {
@@ -105,6 +108,7 @@ impl StackCollector {
             bytes: 0,
             thinned: 0,
             random: Random::default(),
+            methods: Methods::default(),
         }
     }
 
@@ -145,6 +149,7 @@ impl StackCollector {
             let touched = spaces.touched(stack.pid, address, pointer);
             stack.path = touched.map(Arc::from);
         }
+        self.methods.look(&stack, mapped, &spaces.files);
         self.bytes += stack.bytes();
         // The mappings now have a second owner, so later mappings don't change this version.
         if Rc::strong_count(mapped) == 1 {

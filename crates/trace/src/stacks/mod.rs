@@ -6,6 +6,7 @@
 
 mod alike;
 mod collector;
+mod java;
 mod pool;
 
 pub(crate) use collector::{Random, RawStack, StackCollector};

@@ -238,10 +238,25 @@ impl StackPool {
                 Reach::CutOff => run.cut_off += 1,
                 Reach::Broken => {}
             }
-            let places = chain.places.into_iter().rev().map(|place| Place {
-                file: numbers.get(place.file as usize).copied().unwrap_or(NOWHERE),
-                ..place
-            });
+            let frames = chain.frames.into_iter().chain(std::iter::repeat(None));
+            let mut places = Vec::with_capacity(chain.places.len());
+            for (place, frame) in chain.places.into_iter().zip(frames) {
+                let file = numbers.get(place.file as usize).copied().unwrap_or(NOWHERE);
+                let method = frame.filter(|_| all.maker(file).is_some());
+                let method = method.and_then(|it| collected.methods.at(stack, it));
+                places.push(match method {
+                    Some((method, name)) => {
+                        all.know_method(file, method, name);
+                        Place {
+                            file,
+                            returns: false,
+                            offset: method,
+                        }
+                    }
+                    None => Place { file, ..place },
+                });
+            }
+            let places = places.into_iter().rev();
             let frames = match &copy.python {
                 PythonStack::Read(frames) => {
                     run.python += 1;
