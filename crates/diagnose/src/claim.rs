@@ -3,7 +3,10 @@
 use std::collections::HashSet;
 use std::ops::{Deref, DerefMut};
 
-use fathom_model::{CodePlace, Confidence, Evidence, Finding, FindingId, Place, TimeCategory};
+use fathom_model::{
+    CodePlace, Confidence, Evidence, Finding, FindingId, Place, TimeCategory,
+    without_type_arguments,
+};
 use fathom_trace::{Cause, OffCpuRow, SyscallRow};
 
 use crate::analysis::Analysis;
@@ -306,6 +309,16 @@ impl Claim {
         self.finding.statement += " ";
         self.finding.statement += sentence;
         self
+    }
+
+    /// Says where the lock that the claim is about is taken, if that is known.
+    pub(crate) fn with_lock_of(mut self, place: Option<CodePlace>) -> Self {
+        let Some(place) = place else {
+            return self;
+        };
+        let function = place.function.as_deref().map(without_type_arguments);
+        self.finding.code = place;
+        self.with_if(function.map(|function| format!("The lock is taken in `{function}`.")))
     }
 
     /// Appends a sentence, if there is one.

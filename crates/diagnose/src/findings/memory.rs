@@ -51,6 +51,7 @@ pub(super) const ALL: &[Declaration] = &[
             shows_above(ALLOCATION_SHARE, per_item::objects::objects),
             shows_above(ALLOCATION_SHARE, per_item::collecting::collecting),
             shows(per_item::prepared::prepared),
+            shows(per_item::stopping::collections),
         ],
         ..USUAL
     },
@@ -71,8 +72,16 @@ pub(super) const ALL: &[Declaration] = &[
         id: Id::LibraryWork,
         mechanism: Mechanism::PerItem,
         // Threads that hand over work wait for each other.
-        also: &[Part::Ready, Part::Locks, Part::WaitingForPipe],
-        variants: &[shows(per_item::library_work::library_work)],
+        also: &[
+            Part::Ready,
+            Part::Locks,
+            Part::WaitingForPipe,
+            Part::KernelWaiting,
+        ],
+        variants: &[
+            shows(per_item::library_work::library_work),
+            shows(per_item::stopping::stops),
+        ],
         ..USUAL
     },
     Declaration {

@@ -135,6 +135,7 @@ mod tests {
                 "own code spent",
                 "The garbage collector took",
                 "what it makes can be used many times",
+                "collects all garbage at once",
             ],
         ),
         (
@@ -182,6 +183,7 @@ mod tests {
             FindingId::LockContention,
             &[
                 "and no thread released them",
+                "and no thread worked on these tasks",
                 "goroutines waited",
                 "its holder was asleep",
                 "threads waited",
@@ -191,6 +193,13 @@ mod tests {
                 "contended for a briefly held lock",
                 "`pthread_spin_lock`",
                 "tries to lock",
+            ],
+        ),
+        (
+            FindingId::LibraryWork,
+            &[
+                "hrowing and catching exceptions took",
+                "stops all threads of the program",
             ],
         ),
         (

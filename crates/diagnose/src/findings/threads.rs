@@ -33,6 +33,7 @@ pub(super) const ALL: &[Declaration] = &[
         ]),
         variants: &[
             shows(contend::dead::find),
+            shows(contend::starved::find),
             shows(contend::tasks::find),
             shows(contend::asleep::find),
             shows(contend::queueing::find),
@@ -56,6 +57,8 @@ pub(super) const ALL: &[Declaration] = &[
             one_in(4, Id::LockContention),
             one_in(4, Id::CpuStarved),
             one_in(4, Id::ThreadSpawning),
+            // Threads that are stopped are woken again.
+            a_third(Id::LibraryWork),
         ]),
         variants: &[
             shows(hand_over::hand_overs),

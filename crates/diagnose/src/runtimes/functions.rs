@@ -32,6 +32,14 @@ pub(crate) enum Use {
     AwaitsEvent,
     /// Wakes all threads or tasks that wait for a notification, however many of them there is work for.
     WakesAll,
+    /// Waits for the result of a task, or for a place among the tasks that may run.
+    AwaitsTask,
+    /// Runs the tasks of a pool, in each of its threads.
+    RunsTasks,
+    /// Collects all garbage because the program asks for it.
+    Collects,
+    /// Stops all threads of the program to answer what it asks for.
+    StopsThreads,
     /// Takes a lock that also serves to wait for an event; which of them it is depends on the caller.
     TakesOrAwaits,
     /// Polls a channel without waiting, by `select` with a `default` in Go or by `try_recv` in Rust. A thread

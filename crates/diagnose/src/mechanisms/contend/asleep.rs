@@ -15,7 +15,7 @@ pub(crate) struct Turns {
 }
 
 /// Returns how long a thread waited for something other than locks and a CPU.
-fn asleep_ns(times: &ThreadTimes) -> f64 {
+pub(super) fn asleep_ns(times: &ThreadTimes) -> f64 {
     let waits = [
         TimeCategory::Sleeping,
         TimeCategory::Network,
@@ -112,14 +112,15 @@ pub(crate) fn find(analysis: &Analysis<'_>) -> Option<Claim> {
         time(turns.waited_ns),
         time(turns.asleep_ns),
     );
-    let meanwhile = holders::in_words(analysis, |tid| {
-        analysis
-            .thread(tid)
-            .is_some_and(|times| times.pid == turns.pid)
-    });
+    let of_process = |tid: u32| {
+        let times = analysis.thread(tid);
+        times.is_some_and(|times| times.pid == turns.pid)
+    };
+    let meanwhile = holders::in_words(analysis, of_process);
     Some(
         side_by_side(analysis, turns.saving_ns, &statement, "")
             .with_if(meanwhile)
+            .with_lock_of(holders::taken_in(analysis, of_process))
             .evidence("threads that queue", turns.threads, "threads")
             .evidence("waits", turns.waits, "calls")
             .evidence("time queued, all threads", turns.waited_ns, "ns")

@@ -121,6 +121,9 @@ pub(crate) fn find(analysis: &Analysis<'_>) -> Option<Claim> {
                     .in_words(analysis)
                     .filter(|_| !waiting.for_global_lock),
             )
+            .with_lock_of(
+                holders::taken_in(analysis, waits_of).filter(|_| !waiting.for_global_lock),
+            )
             .evidence("threads that wait", waiting.tids.len(), "threads")
             .evidence("waits", waiting.waits, "calls")
             .evidence("time waited, all threads", waiting.waited_ns, "ns")

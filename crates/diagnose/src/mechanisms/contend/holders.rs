@@ -1,6 +1,10 @@
 //! Finds what the holder of a lock does while others wait for it.
 
+use fathom_model::{CodePlace, without_type_arguments};
+use fathom_trace::{Activity, StackRow};
+
 use crate::intervals::{by_thread, woken_ns};
+use crate::lock_waits::is_for_lock;
 use crate::mechanisms::prelude::*;
 
 /// The maximum depth to which a chain of holders that wait for a lock themselves is followed.
@@ -20,15 +24,21 @@ pub(crate) struct Meanwhile {
     ready: f64,
     /// Time in calls off the CPU.
     waited: BTreeMap<Wait, f64>,
+    /// The threads.
+    holders: BTreeSet<u32>,
 }
 
 /// The waits of each thread, in order.
-struct Waits<'a>(HashMap<u32, Vec<&'a Interval>>);
+struct Waits<'a, 't> {
+    analysis: &'a Analysis<'t>,
+    of: HashMap<u32, Vec<&'a Interval>>,
+}
 
-impl Waits<'_> {
+impl Waits<'_, '_> {
     /// Adds what a thread did between two moments.
     fn add(&self, tid: u32, (from, to): (u64, u64), depth: u32, sum: &mut Meanwhile) {
-        let list = self.0.get(&tid).map_or(&[][..], Vec::as_slice);
+        sum.holders.insert(tid);
+        let list = self.of.get(&tid).map_or(&[][..], Vec::as_slice);
         let first = list.partition_point(|wait| wait.to_ns <= from);
         let mut ran = to.saturating_sub(from);
         for wait in list[first..].iter().take_while(|wait| wait.from_ns < to) {
@@ -41,7 +51,9 @@ impl Waits<'_> {
                 continue;
             }
             let call = wait.call.as_deref().unwrap_or_default();
-            if !calls::is_any_lock(call) || wait.object.is_some() {
+            // Nobody ends a pause: it is over after its time, also if it is made in the call of locks.
+            let is_pause = calls::is_lock(call) && is_by_nobody(self.analysis, wait.woken_by);
+            if !calls::is_any_lock(call) || wait.object.is_some() || is_pause {
                 let on = wait.fd.map(|fd| (wait.pid, fd));
                 *sum.waited.entry((call.to_owned(), on)).or_default() += ns as f64;
             } else if let Some(by) = wait.woken_by.filter(|by| *by != tid && depth < DEEPEST) {
@@ -52,9 +64,15 @@ impl Waits<'_> {
     }
 }
 
+/// Returns whether no thread of the tree ended a wait.
+fn is_by_nobody(analysis: &Analysis<'_>, woken_by: Option<u32>) -> bool {
+    woken_by.is_none_or(|by| analysis.thread(by).is_none())
+}
+
 /// Returns what was done during these threads' lock waits by the threads that ended them.
 pub(crate) fn meanwhile(analysis: &Analysis<'_>, waits_of: impl Fn(u32) -> bool) -> Meanwhile {
-    let waits = Waits(by_thread(analysis.trace));
+    let of = by_thread(analysis.trace);
+    let waits = Waits { analysis, of };
     let mut sum = Meanwhile::default();
     let ended = analysis.ended_waits(calls::is_any_lock);
     for (wait, by) in
@@ -63,6 +81,46 @@ pub(crate) fn meanwhile(analysis: &Analysis<'_>, waits_of: impl Fn(u32) -> bool)
         waits.add(by, (wait.from_ns, woken_ns(wait)), 0, &mut sum);
     }
     sum
+}
+
+/// Returns the place in the program's code where these threads wait for locks for most of the time.
+pub(crate) fn taken_in(
+    analysis: &Analysis<'_>,
+    is_waiter: impl Fn(u32) -> bool,
+) -> Option<CodePlace> {
+    let waits = |row: &StackRow, call: &str| {
+        is_waiter(row.tid) && calls::is_lock(call) && is_for_lock(frames_of(analysis, row))
+    };
+    longest_wait(analysis, waits)
+}
+
+fn frames_of<'a>(
+    analysis: &'a Analysis<'_>,
+    row: &StackRow,
+) -> impl Iterator<Item = &'a fathom_stacks::Frame> {
+    let stacks = analysis.trace.stacks.as_ref();
+    let node = row.node.into_iter();
+    node.flat_map(move |node| stacks.into_iter().flat_map(move |it| it.tree.path(node)))
+}
+
+/// Returns the place in the program's code with most of these waits.
+fn longest_wait(
+    analysis: &Analysis<'_>,
+    is_meant: impl Fn(&StackRow, &str) -> bool,
+) -> Option<CodePlace> {
+    let stacks = analysis.trace.stacks.as_ref()?;
+    let mut places: BTreeMap<u32, u64> = BTreeMap::new();
+    for (at, row) in stacks.rows.iter().enumerate() {
+        let call = row.call.as_deref().unwrap_or_default();
+        if row.activity == Activity::Wait
+            && is_meant(row, call)
+            && let Some(own) = analysis.routes().own_caller(at)
+        {
+            *places.entry(own).or_default() += row.ns;
+        }
+    }
+    let (place, _) = places.into_iter().max_by_key(|(_, ns)| *ns)?;
+    analysis.place_of_frame(place)
 }
 
 /// Returns a sentence about the same; `None` if the trace doesn't have individual waits.
@@ -91,18 +149,36 @@ impl Meanwhile {
         waited > 0.0 && waited * 2.0 >= self.all_ns() - self.ready
     }
 
+    /// Returns where in the program's code the holders waited in this call, but not for a lock.
+    fn place_of(&self, analysis: &Analysis<'_>, call: &str) -> Option<CodePlace> {
+        longest_wait(analysis, |row, made| {
+            // Whoever sleeps in the call of locks is woken by nobody.
+            let is_pause =
+                || is_by_nobody(analysis, row.woken_by) && !is_for_lock(frames_of(analysis, row));
+            made == call && self.holders.contains(&row.tid) && (!calls::is_lock(call) || is_pause())
+        })
+    }
+
     pub(crate) fn in_words(&self, analysis: &Analysis<'_>) -> Option<String> {
         let all = self.all_ns();
         let percent = |ns: f64| format!("{:.0} % of that time", 100.0 * ns / all.max(1.0));
         let waited = |((call, on), ns): (&Wait, &f64)| {
             let object = on.and_then(|(pid, fd)| analysis.name_of(pid, fd));
             let object = object.map_or_else(String::new, |object| format!(" on {object}"));
-            let does = match call.as_str() {
-                call if calls::is_sleep(call) || calls::is_lock(call) => {
+            let place = self
+                .place_of(analysis, call)
+                .and_then(|place| place.function);
+            let place = place.map(|function| without_type_arguments(&function));
+            let does = match (call.as_str(), place) {
+                (call, Some(place)) if calls::is_sleep(call) || calls::is_lock(call) => {
+                    format!("slept in `{place}`")
+                }
+                (call, None) if calls::is_sleep(call) || calls::is_lock(call) => {
                     format!("slept (`{call}`)")
                 }
-                "" => "waited for memory or a disk".to_owned(),
-                call => format!("waited in `{call}`{object}"),
+                ("", _) => "waited for memory or a disk".to_owned(),
+                (call, Some(place)) => format!("waited in `{call}`{object} (called by `{place}`)"),
+                (call, None) => format!("waited in `{call}`{object}"),
             };
             (*ns, does)
         };

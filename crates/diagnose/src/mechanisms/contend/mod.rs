@@ -9,6 +9,7 @@ mod holders;
 pub(crate) mod queueing;
 mod queues;
 pub(crate) mod short_locks;
+pub(crate) mod starved;
 pub(crate) mod tasks;
 pub(crate) mod teams;
 

@@ -34,10 +34,12 @@ pub(crate) fn find(analysis: &Analysis<'_>) -> Option<Claim> {
     let waited = waited(analysis, &queue, locked.as_deref());
     // The interpreter's global lock can't be split, so only the saving from using processes is known.
     let most = if gil { "at most " } else { "" };
-    let meanwhile = holders::in_words(analysis, |tid| {
+    let is_meant = |tid: u32| {
         let of_process = |times: &ThreadTimes| times.pid == queue.pid || queue.between_processes;
         analysis.thread(tid).is_some_and(of_process)
-    });
+    };
+    let meanwhile = holders::in_words(analysis, is_meant);
+    let taken_in = holders::taken_in(analysis, is_meant).filter(|_| !gil && queue.file.is_none());
     let mut claim = side_by_side(analysis, saving, &waited, most);
     if queue.is_global {
         // What has to move into a process is what computes, wherever its threads wait for the lock.
@@ -46,6 +48,7 @@ pub(crate) fn find(analysis: &Analysis<'_>) -> Option<Claim> {
     Some(
         claim
             .with_if(meanwhile.filter(|_| !gil))
+            .with_lock_of(taken_in)
             .evidence("threads that queue", queue.threads, "threads")
             .evidence("waits", queue.waits, "calls")
             .evidence("time queued, all threads", queue.waited_ns, "ns")

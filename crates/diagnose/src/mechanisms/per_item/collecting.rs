@@ -2,10 +2,14 @@
 
 use fathom_trace::Activity;
 
+use super::stopping;
 use crate::mechanisms::prelude::*;
 
 pub(crate) fn collecting(analysis: &Analysis<'_>) -> Option<Claim> {
     let stacks = analysis.trace.stacks.as_ref()?;
+    if stopping::collects(analysis) {
+        return None;
+    }
     let (mut all, mut all_cpu, mut samples) = (0.0, 0.0, 0);
     let (mut collected, mut on_path) = (0.0, 0.0);
     let mut first = None;

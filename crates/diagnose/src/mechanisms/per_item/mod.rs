@@ -14,6 +14,7 @@ pub(crate) mod memory;
 pub(crate) mod objects;
 pub(crate) mod prepared;
 pub(crate) mod signals;
+pub(crate) mod stopping;
 pub(crate) mod streams;
 #[cfg(test)]
 mod tests;

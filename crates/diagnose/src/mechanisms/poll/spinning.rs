@@ -3,6 +3,7 @@
 use fathom_trace::{Activity, StackRow};
 
 use super::burning;
+use crate::mechanisms::per_item::stopping;
 use crate::mechanisms::prelude::*;
 use crate::runtimes::{advice_on_spinning, spins_in_runtime};
 
@@ -25,6 +26,10 @@ pub(crate) fn for_lock(analysis: &Analysis<'_>) -> Option<Claim> {
 /// runtime's scheduler, in its own code and its calls.
 pub(crate) fn by_tasks(analysis: &Analysis<'_>) -> Option<Claim> {
     let stacks = analysis.trace.stacks.as_ref()?;
+    // Go's tasks yield while a collection that they asked for goes on.
+    if stopping::collects(analysis) {
+        return None;
+    }
     let yields = analysis.frames_for(Use::Yields);
     let in_yields = |row: &&StackRow| {
         let frames = row.node.into_iter();

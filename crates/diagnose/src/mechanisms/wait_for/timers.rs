@@ -33,7 +33,8 @@ pub(crate) fn timers(analysis: &Analysis<'_>) -> Option<Claim> {
     let threads = || contend::asleep::turns(analysis).map(|turns| turns.saving_ns);
     let lock_ns = tasks.map(|queue| queue.saving_ns).or_else(threads);
     let waits_for_lock = lock_ns.is_some_and(|ns| Least::OF_WORK.is_reached(analysis, ns));
-    if waits_for_lock || contend::dead::is_dead(analysis) {
+    if waits_for_lock || contend::dead::is_dead(analysis) || contend::starved::is_starved(analysis)
+    {
         return None;
     }
     // Time between attempts to take a lock is attributed to the lock, and time spent on a process that
