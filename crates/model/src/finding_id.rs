@@ -64,6 +64,8 @@ finding_ids! {
         "A small write waits until the other side acknowledges the previous one.",
     DynamicLinking = "dynamic-linking" in [KernelFiles, KernelMemory, PageFaults]:
         "Finding and linking shared libraries takes a long time.",
+    GrowingWork = "growing-work" in [UserCode]:
+        "Each piece of the input takes longer than the one before.",
     IdleCores = "idle-cores" in [UserCode]:
         "Threads that share work use only one CPU, or one of several processes does all of the work.",
     KernelBound = "kernel-bound" in [KernelIo, KernelFiles, KernelMemory, KernelProcesses, KernelWaiting, KernelOther,

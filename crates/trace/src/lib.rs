@@ -39,6 +39,7 @@ mod paths;
 mod perf;
 mod profile;
 mod programs;
+mod progress;
 mod ptrace;
 mod python;
 mod records;
@@ -68,8 +69,8 @@ pub use ptrace::TIMES_HOLD_STOPS;
 pub use result::{
     Accounts, Activity, Attached, CallOverhead, Cause, DescriptorRow, End, Entered, Exec,
     FaultOverhead, FileRow, GroupTrace, InFlightRow, Interval, Limited, Lines, LookupRow, Losses,
-    MemberEnd, OffCpuRow, PathRow, PollEnds, Process, SIZE_LIMITS, Sampling, StackRow, Stacks,
-    StopReading, SyscallRow, Thread, Tier, Trace, is_of_withheld_rights,
+    MemberEnd, OffCpuRow, PathRow, PollEnds, Process, Progress, ProgressRow, SIZE_LIMITS, Sampling,
+    StackRow, Stacks, StopReading, SyscallRow, Thread, Tier, Trace, is_of_withheld_rights,
 };
 pub use rights::gives_rights;
 pub use sample::NO_CALLS;

@@ -16,6 +16,9 @@ const UNOPTIMISED_SHARE: f64 = 0.25;
 /// and Perl pattern matching spend the most there, 10 to 19 % (bash loops spend up to 33 %, but shells are
 /// excluded). A program that creates an object for each word spends 36 to 94 %.
 const ALLOCATION_SHARE: f64 = 0.30;
+/// The minimum part of the wall time by which work on later input takes longer: of a program whose time is all for
+/// its input, the second half takes twice as long as the first from about this part.
+const GROWING_SHARE: f64 = 0.3;
 /// The minimum part of the wall time for reading clocks without a call.
 const CLOCK_READS_SHARE: f64 = 0.15;
 
@@ -82,6 +85,19 @@ pub(super) const ALL: &[Declaration] = &[
             shows(per_item::library_work::library_work),
             shows(per_item::stopping::stops),
         ],
+        ..USUAL
+    },
+    Declaration {
+        id: Id::GrowingWork,
+        mechanism: Mechanism::PerItem,
+        // These say what it is that grows.
+        effect_of: EffectOf::Causes(&[
+            a_third(Id::LibraryWork),
+            a_third(Id::AllocatorChurn),
+            a_third(Id::Rereading),
+            a_third(Id::Rewriting),
+        ]),
+        variants: &[shows_above(GROWING_SHARE, per_item::growing::growing)],
         ..USUAL
     },
     Declaration {

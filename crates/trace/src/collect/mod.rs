@@ -181,6 +181,12 @@ impl Collector {
         time.saturating_sub(self.start)
     }
 
+    /// Returns the processes whose end has not been seen.
+    pub(crate) fn living(&self) -> impl Iterator<Item = u32> + '_ {
+        let living = self.processes.iter().filter(|it| it.ended_ns.is_none());
+        living.map(|it| it.pid)
+    }
+
     fn begin(&mut self, who: Who, parent: Option<u32>, time: u64) {
         let started_ns = self.since_start(time);
         self.ended.remove(&who);

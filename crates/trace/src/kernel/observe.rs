@@ -21,6 +21,7 @@ use crate::kernel::programs::Maps;
 use crate::mutexes::Mutexes;
 use crate::paths;
 use crate::profile::MachineWide;
+use crate::progress::Follower;
 use crate::records::Alive;
 use crate::result::{CallOverhead, FaultOverhead, GroupTrace, Losses, Tier, Trace};
 use crate::stacks::RawStack;
@@ -130,6 +131,7 @@ pub(super) struct Gathering {
     profile: Option<MachineWide>,
     unprofiled: Option<io::Error>,
     mutexes: Option<Mutexes>,
+    follower: Follower,
     unprobed: Option<io::Error>,
 }
 
@@ -155,6 +157,7 @@ impl Gathering {
             profile,
             unprofiled,
             mutexes,
+            follower: Follower::default(),
             unprobed,
         }
     }
@@ -195,6 +198,8 @@ impl Gathering {
         let ended = session.maps.counter(pace::ENDED)?;
         let part = self.drain(session);
         self.profile.iter_mut().for_each(MachineWide::read);
+        let (living, start) = (self.collector.living(), self.collector.start());
+        self.follower.follow(living, now(), start);
         if let (Some(mutexes), Some(execed)) = (&mut self.mutexes, &mut self.collector.execed) {
             execed.drain(..).for_each(|pid| mutexes.executed(pid));
             mutexes.read();
@@ -285,6 +290,7 @@ impl Gathering {
             ));
         }
         trace.call_overhead = call_overhead(session.calls, &trace);
+        trace.progress = self.follower.finish();
         trace.tier = Some(Tier::Kernel);
         Ok(trace)
     }

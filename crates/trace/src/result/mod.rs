@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 
 pub use rows::{
     Cause, DescriptorRow, FileRow, InFlightRow, Limited, Lines, LookupRow, OffCpuRow, PathRow,
-    PollEnds, SIZE_LIMITS, SyscallRow,
+    PollEnds, Progress, ProgressRow, SIZE_LIMITS, SyscallRow,
 };
 pub use stacks::{Activity, StackRow, Stacks};
 
@@ -187,6 +187,9 @@ pub struct Trace {
     /// (kernel tier, if the timeline was requested), ordered by process.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub in_flight: Vec<InFlightRow>,
+    /// How much the processes that read often enough had read by when (kernel tier), ordered by process.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub progress: Vec<ProgressRow>,
     /// Individual off-CPU intervals in the order in which they ended, if requested (not in the ptrace tier).
     pub timeline: Option<Vec<Interval>>,
     /// The functions in which the tree's own code was sampled (kernel and perf tier), if requested; `None` if

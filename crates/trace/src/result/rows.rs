@@ -166,6 +166,26 @@ pub struct InFlightRow {
     pub requests_ns: u64,
 }
 
+/// How much a process had read by when.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ProgressRow {
+    /// Process.
+    pub pid: u32,
+    /// Points in the order of time, at most 128.
+    pub points: Vec<Progress>,
+}
+
+/// What a process had done at one time.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Progress {
+    /// The time.
+    pub at_ns: u64,
+    /// CPU time of its threads until then.
+    pub cpu_ns: u64,
+    /// Bytes that its reads had returned, from files, pipes and sockets.
+    pub read: u64,
+}
+
 /// Calls that waited until their timeout expired.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Limited {

@@ -7,6 +7,7 @@ pub(crate) mod checked;
 pub(crate) mod clocks;
 pub(crate) mod collecting;
 pub(crate) mod connections;
+pub(crate) mod growing;
 pub(crate) mod kernel;
 pub(crate) mod library_work;
 pub(crate) mod lookups;
