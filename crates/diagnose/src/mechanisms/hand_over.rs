@@ -88,10 +88,18 @@ pub(crate) fn hand_overs(analysis: &Analysis<'_>) -> Option<Claim> {
     let on_files = on_files(analysis, &threads);
     let all_woken = match on_files {
         Some(_) => None,
-        None => wakes_all(analysis, &threads),
+        None => {
+            let of = threads.keys().filter_map(|tid| analysis.thread(*tid));
+            let pids = of.map(|times| times.pid).collect();
+            wakes_all(analysis, &pids, threads.len())
+        }
+    };
+    let together = match on_files.is_none() && all_woken.is_none() {
+        true => woken_together(analysis, &threads),
+        false => None,
     };
     let statement = format!(
-        "{} threads waited for each other {} times, once every {}{}; the hand-overs take about {}.{}",
+        "{} threads waited for each other {} times, once every {}{}; the hand-overs take about {}.{}{}",
         threads.len(),
         count(waits),
         time(per_wait),
@@ -102,6 +110,9 @@ pub(crate) fn hand_overs(analysis: &Analysis<'_>) -> Option<Claim> {
         all_woken
             .as_ref()
             .map_or_else(String::new, WakesAll::in_words),
+        together
+            .as_ref()
+            .map_or_else(String::new, Together::in_words),
     );
     let claim = Claim::new(FindingId::WakeupStorm, analysis, cost, statement)
         .evidence("waits", waits, "calls")
@@ -118,31 +129,96 @@ pub(crate) fn hand_overs(analysis: &Analysis<'_>) -> Option<Claim> {
                 "Read each file once and keep its content. Where a call on a file is needed, make it in the thread \
                  that needs it, or hand over whole files.",
             ),
-        None => match all_woken {
-            Some(WakesAll { code, .. }) => {
+        None => match (all_woken, together) {
+            (Some(WakesAll { code, .. }), _) => {
+                let mut claim = claim.advice(WAKE_ONE);
+                claim.code = code;
+                claim
+            }
+            (None, Some(Together { code, .. })) => {
                 let mut claim = claim.advice(
-                    "Wake one thread for each item (`notify_one`, `pthread_cond_signal`, `notify`, `Signal`), and \
-                     hand over more at a time.",
+                    "Hand over more at a time. If only one of the threads finds something to do, wake only one for \
+                     each item (`notify_one`, `notify`, `Signal`).",
                 );
                 claim.code = code;
                 claim
             }
-            None => claim.advice(
+            (None, None) => claim.advice(
                 "Hand over more at a time: send batches through the queue or pipe, or do both steps in one thread.",
             ),
         },
     })
 }
 
-/// The function by which all waiting threads are woken at once.
-struct WakesAll {
-    function: String,
-    /// The program's function that calls it.
+pub(crate) const WAKE_ONE: &str = "Wake one thread for each item (`notify_one`, `pthread_cond_signal`, `notify`, `Signal`), and hand over more at a \
+     time.";
+
+/// The minimum number of threads that are woken at a time. Whoever gives a lock back and signals that there is work
+/// wakes two.
+const TOGETHER: f64 = 3.0;
+/// The maximum time, in ns, between two threads that one call wakes. A call that wakes one takes about as long.
+const APART_NS: u64 = 3_000;
+
+/// A thread that wakes several others in one call.
+struct Together {
+    threads: f64,
+    /// The program's function that makes most of its calls.
     code: CodePlace,
 }
 
-impl WakesAll {
+impl Together {
     fn in_words(&self) -> String {
+        let by = self.code.function.as_deref().map(without_type_arguments);
+        let by = by.map_or_else(|| "One thread".to_owned(), |by| format!("`{by}`"));
+        format!(
+            " {by} wakes {:.0} threads at a time on average.",
+            self.threads
+        )
+    }
+}
+
+/// Returns how many of these threads the one that wakes most of them wakes at a time, if they are several. Not every
+/// function that wakes all of them is in a stack: some end with the call.
+fn woken_together(
+    analysis: &Analysis<'_>,
+    threads: &BTreeMap<u32, (u64, f64)>,
+) -> Option<Together> {
+    let waits = analysis.ended_waits(calls::is_lock);
+    let waits = waits.filter(|(wait, _)| threads.contains_key(&wait.tid));
+    let wakes = grouped(waits.filter_map(|(wait, by)| Some((by, wait.woken_ns?))));
+    let (by, mut wakes) = wakes.into_iter().max_by_key(|(_, wakes)| wakes.len())?;
+    wakes.sort_unstable();
+    let times = 1 + wakes
+        .windows(2)
+        .filter(|pair| pair[1] - pair[0] > APART_NS)
+        .count();
+    let at_a_time = wakes.len() as f64 / times as f64;
+    if (wakes.len() as u64) < t::MANY_WAKEUPS / 4 || at_a_time < TOGETHER {
+        return None;
+    }
+    let rows = analysis.trace.stacks.iter().flat_map(|it| &it.rows);
+    let calls = rows.enumerate().filter(|(_, row)| {
+        let wakes = row.call.as_deref().is_some_and(calls::is_lock);
+        row.activity == Activity::Call && row.tid == by && wakes
+    });
+    let callers =
+        calls.filter_map(|(at, row)| Some((analysis.routes().own_caller(at)?, row.samples)));
+    let caller = most(callers).and_then(|caller| analysis.place_of_frame(caller));
+    Some(Together {
+        threads: at_a_time,
+        code: caller.unwrap_or_default(),
+    })
+}
+
+/// The function by which all waiting threads are woken at once.
+pub(crate) struct WakesAll {
+    function: String,
+    /// The program's function that calls it.
+    pub code: CodePlace,
+}
+
+impl WakesAll {
+    pub(crate) fn in_words(&self) -> String {
         let by = self.code.function.as_deref().map(without_type_arguments);
         let by = by.map_or_else(String::new, |by| format!(", called by `{by}`,"));
         format!(
@@ -152,12 +228,15 @@ impl WakesAll {
     }
 }
 
-/// Returns how several of these threads are woken at once, as far as stacks of the calls that wake show it.
-fn wakes_all(analysis: &Analysis<'_>, threads: &BTreeMap<u32, (u64, f64)>) -> Option<WakesAll> {
+/// Returns how several threads or tasks of these processes are woken at once, as far as stacks of the calls that wake
+/// show it. `waiting` is the number of those that wait.
+pub(crate) fn wakes_all(
+    analysis: &Analysis<'_>,
+    pids: &BTreeSet<u32>,
+    waiting: usize,
+) -> Option<WakesAll> {
     let stacks = analysis.trace.stacks.as_ref()?;
     let wakes = analysis.frames_for(Use::WakesAll);
-    let pids = threads.keys().filter_map(|tid| analysis.thread(*tid));
-    let pids: BTreeSet<u32> = pids.map(|times| times.pid).collect();
     let mut callers: BTreeMap<(u32, Option<u32>), u64> = BTreeMap::new();
     for (at, row) in stacks.rows.iter().enumerate() {
         let frames = row.node.into_iter();
@@ -173,9 +252,9 @@ fn wakes_all(analysis: &Analysis<'_>, threads: &BTreeMap<u32, (u64, f64)>) -> Op
     }
     let (&(by, caller), _) = callers.iter().max_by_key(|(_, samples)| **samples)?;
     let samples: u64 = callers.values().sum();
-    let waiting = threads.len() > 2 && samples >= t::LEAST_SAMPLES_OF_NAMED;
+    let is_shown = waiting > 2 && samples >= t::LEAST_SAMPLES_OF_NAMED;
     let code = caller.and_then(|caller| analysis.place_of_frame(caller));
-    waiting.then_some(WakesAll {
+    is_shown.then_some(WakesAll {
         function: stacks.tree.frames[by as usize].function.clone()?,
         code: code.unwrap_or_default(),
     })
@@ -472,6 +551,48 @@ mod tests {
         assert!(found.statement.contains(words), "{}", found.statement);
         assert_eq!(found.code.function.as_deref(), Some("put"));
         assert!(!reported(2).statement.contains("wakes all"));
+    }
+
+    #[test]
+    fn whoever_wakes_several_at_a_time_is_named() {
+        let reported = |apart_ns: u64| {
+            let mut fake = Fake::new(1000);
+            fake.waits(Some("futex"), None, Cause::Asleep, 10_000, 50);
+            for tid in 101..=105 {
+                fake.thread(ROOT, tid, 0, 1000, 1000);
+                fake.waits_of(tid, Some("futex"), None, Cause::Asleep, 10_000, 80);
+            }
+            for turn in 0..300 {
+                for tid in 101..=105 {
+                    fake.wait_for(
+                        tid,
+                        "futex",
+                        None,
+                        (turn * 3, turn * 3 + 2, turn * 3 + 2),
+                        Some(ROOT),
+                    );
+                    let waits = fake.trace.timeline.as_mut().expect("just made");
+                    let wait = waits.last_mut().expect("just made");
+                    wait.woken_ns = wait.woken_ns.map(|at| at + u64::from(tid - 101) * apart_ns);
+                }
+            }
+            let frames = ["Queue::put", "syscall"].map(|function| fathom_stacks::Frame {
+                binary: "/bin/program".to_owned(),
+                function: Some(function.to_owned()),
+                ..fathom_stacks::Frame::default()
+            });
+            fake.stack(fathom_trace::Activity::Call, Some("futex"), frames, 20);
+            let found = fake.findings();
+            let mut storms = found
+                .into_iter()
+                .filter(|it| it.id.as_str() == "wakeup-storm");
+            storms.next().expect("they wait for each other")
+        };
+        let found = reported(1_000);
+        let words = "wakes 5 threads at a time on average";
+        assert!(found.statement.contains(words), "{}", found.statement);
+        assert!(found.code.function.is_some());
+        assert!(!reported(20_000).statement.contains("at a time"));
     }
 
     #[test]

@@ -59,6 +59,10 @@ pub(crate) enum Use {
     Yields,
     /// Is inlined into its callers by every optimizing compiler.
     PutIntoCallers,
+    /// Calls the functions of an event loop, one after another.
+    RunsLoop,
+    /// Starts or ends a runtime, or loads its modules.
+    StartsRuntime,
     /// Leads to the first function of a program or a thread.
     Start,
 }

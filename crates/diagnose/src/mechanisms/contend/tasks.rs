@@ -1,6 +1,7 @@
 //! Detects tasks of a runtime that queue for a mutex: `lock-contention` that threads and calls don't show.
 
 use super::side_by_side;
+use crate::mechanisms::hand_over;
 use crate::mechanisms::prelude::*;
 use fathom_stacks::Frame;
 use fathom_trace::{MutexRow, StackRow};
@@ -141,16 +142,25 @@ pub(crate) fn find(analysis: &Analysis<'_>) -> Option<Claim> {
     if !queue.holder_waits && queue.in_lock_code >= t::SPINNING_WORTH_REPORTING * queue.used {
         statement += &format!(" ({:.2} of that for the lock itself)", queue.in_lock_code);
     }
+    // Whoever is woken wants the lock that the others have just got.
+    let pids = BTreeSet::from([row.pid]);
+    let all_woken = hand_over::wakes_all(analysis, &pids, row.goroutines as usize);
+    let mut claim = side_by_side(analysis, queue.saving_ns, &statement, "");
+    if let Some(all_woken) = &all_woken {
+        claim = claim.with(all_woken.in_words().trim_start());
+        claim.code = all_woken.code.clone();
+    }
     Some(
-        side_by_side(analysis, queue.saving_ns, &statement, "")
+        claim
             .evidence(&format!("{tasks} that queue"), row.goroutines, tasks)
             .evidence("waits", row.waits, "waits")
             .evidence(&format!("time queued, all {tasks}"), row.total_ns, "ns")
             .evidence("time in which at least one waited", row.contended_ns, "ns")
-            .advice(runtime.advice(&[match queue.holder_waits {
-                true => Topic::SleepersMutex,
-                false => Topic::Mutex,
-            }]))
+            .advice(match (all_woken, queue.holder_waits) {
+                (Some(_), _) => hand_over::WAKE_ONE,
+                (None, true) => runtime.advice(&[Topic::SleepersMutex]),
+                (None, false) => runtime.advice(&[Topic::Mutex]),
+            })
             .pid(row.pid),
     )
 }

@@ -1,5 +1,7 @@
 //! Determines what the children of a process run, and whether one child needs what another produced.
 
+use fathom_trace::{Activity, StackRow};
+
 use crate::mechanisms::prelude::*;
 
 /// Options with a separate value that may come before a subcommand, as in `git -C repo gc`.
@@ -200,6 +202,27 @@ fn independent(analysis: &Analysis<'_>, mut group: Vec<u32>) -> Vec<u32> {
     group
 }
 
+/// The minimum part of the own code of children that must be in the start of their interpreter, if they need more time
+/// than usual for that: on a busy machine, or because of what they load.
+const START_OF_OWN_CODE: f64 = 0.5;
+
+/// Returns whether the own code of these processes is mostly the start and the end of an interpreter.
+fn mostly_start(analysis: &Analysis<'_>, pids: &[u32]) -> bool {
+    let Some(stacks) = &analysis.trace.stacks else {
+        return false;
+    };
+    let starts = analysis.frames_for(Use::StartsRuntime);
+    let of_them = |row: &&StackRow| row.activity == Activity::OwnCode && pids.contains(&row.pid);
+    let samples = totals(stacks.rows.iter().filter(of_them).map(|row| {
+        let frames = row.node.into_iter();
+        let mut frames = frames.flat_map(|node| stacks.tree.frame_numbers_of(node));
+        (frames.any(|number| starts[number as usize]), row.samples)
+    }));
+    let of_start = samples.get(&true).copied().unwrap_or(0);
+    let all: u64 = samples.values().sum();
+    all >= t::LEAST_SAMPLES && of_start as f64 >= START_OF_OWN_CODE * all as f64
+}
+
 /// Looks at the processes that one parent created to run the same interpreter on the same script, or on code
 /// in an argument. Returns the largest such group, if all of its processes are short and uniform enough to be
 /// little more than the interpreter's startup.
@@ -224,7 +247,11 @@ pub(crate) fn starts_of_interpreter(analysis: &Analysis<'_>) -> HashSet<u32> {
     cpu.sort_by(f64::total_cmp);
     let is_loop = largest.len() >= t::MANY_OF_ONE_PROGRAM;
     let at = |part: usize| cpu[(cpu.len() * part / 10).min(cpu.len() - 1)];
-    if !is_loop || at(9) > t::START_OF_INTERPRETER_CPU_NS || at(9) > t::EVEN_STARTS * at(1) {
+    if !is_loop {
+        return HashSet::new();
+    }
+    let is_even = at(9) <= t::START_OF_INTERPRETER_CPU_NS && at(9) <= t::EVEN_STARTS * at(1);
+    if !is_even && !mostly_start(analysis, &largest) {
         return HashSet::new();
     }
     largest.into_iter().collect()

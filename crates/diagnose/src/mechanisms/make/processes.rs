@@ -21,7 +21,7 @@ pub(crate) fn find(analysis: &Analysis<'_>) -> Option<Claim> {
     let lived = |p: &Process| (p.pid, p.started_ns, p.ended_ns.unwrap_or(end));
     let short = processes.filter(|process| is_short(process)).map(lived);
     let mut short: Vec<Lived> = short
-        .filter(|child| span_ns(child) < 20.0 * t::SHORT_CHILD_CPU_NS)
+        .filter(|child| span_ns(child) < 20.0 * t::SHORT_CHILD_CPU_NS || starts.contains(&child.0))
         .collect();
     let many = short.len() >= t::MANY_PROCESSES;
     if !many {
@@ -315,6 +315,26 @@ mod tests {
             interpreters(|i| 16 + i * 2 / 3 * 2).ids(),
             ["waiting-for-child"]
         );
+    }
+
+    #[test]
+    fn starts_that_take_unequal_times_are_known_by_their_functions() {
+        let ids = |starting: u64| {
+            let mut fake = interpreters(|i| 16 + i * 2 / 3 * 2);
+            for (function, samples) in [("Py_InitializeFromConfig", starting), ("work", 100)] {
+                let frame = fathom_stacks::Frame {
+                    binary: "/usr/bin/python3".to_owned(),
+                    function: Some(function.to_owned()),
+                    ..fathom_stacks::Frame::default()
+                };
+                fake.stack(fathom_trace::Activity::OwnCode, None, [frame], samples);
+                let rows = fake.trace.stacks.iter_mut().flat_map(|it| &mut it.rows);
+                rows.last().expect("just made").pid = 205;
+            }
+            fake.ids()
+        };
+        assert_eq!(ids(200)[0], "process-spawning");
+        assert_eq!(ids(50), ["waiting-for-child"]);
     }
 
     #[test]

@@ -1,5 +1,7 @@
 //! Detects programs that sleep deliberately.
 
+use fathom_trace::Activity;
+
 use super::{grace, looks, tries};
 use crate::mechanisms::contend;
 use crate::mechanisms::prelude::*;
@@ -73,9 +75,19 @@ pub(crate) fn timers(analysis: &Analysis<'_>) -> Option<Claim> {
         true => ", while clients waited for answers",
         false => "",
     };
-    let statement = format!("The program {slept}, {share} of the wall time{serving}{between}.");
+    let blocks = tries.is_none() && blocks_loop(analysis, &of_runtime);
+    let in_loop = if_so(blocks, || {
+        " Its event loop called the functions that sleep, and runs nothing else meanwhile."
+            .to_owned()
+    });
+    let statement =
+        format!("The program {slept}, {share} of the wall time{serving}{between}.{in_loop}");
     let advice = match &tries {
         Some(tries) => tries.advice(),
+        None if blocks => {
+            "Sleep without blocking the event loop (`await asyncio.sleep`, a timer), or call what blocks in a thread \
+             (`asyncio.to_thread`)."
+        }
         None => {
             "Remove the pause, shorten it, or wait for the event itself instead of for a fixed time."
         }
@@ -95,6 +107,37 @@ pub(crate) fn timers(analysis: &Analysis<'_>) -> Option<Claim> {
                 spent == TimeCategory::Sleeping && !of_runtime(row)
             }),
     )
+}
+
+/// Returns whether most of the program's sleeps, by their stacks, are below the function that runs an event loop. The
+/// loop's own sleeps are polls.
+fn blocks_loop(analysis: &Analysis<'_>, of_runtime: &dyn Fn(&OffCpuRow) -> bool) -> bool {
+    let Some(stacks) = &analysis.trace.stacks else {
+        return false;
+    };
+    let loops = analysis.frames_for(Use::RunsLoop);
+    let rows = analysis.trace.off_cpu.iter().enumerate();
+    let rows = rows.filter(|(at, row)| {
+        let (spent, on_path) = analysis.wait_of_row(*at);
+        spent == TimeCategory::Sleeping && on_path > 0.0 && !of_runtime(row)
+    });
+    let sleepers: HashSet<(u32, Option<&str>)> = rows
+        .map(|(_, row)| (row.tid, row.call.as_deref()))
+        .collect();
+    let in_sleep = stacks.rows.iter().filter(|row| {
+        row.activity == Activity::Wait && sleepers.contains(&(row.tid, row.call.as_deref()))
+    });
+    let in_loop = totals(in_sleep.map(|row| {
+        let frames = row.node.into_iter();
+        let mut frames = frames.flat_map(|node| stacks.tree.frame_numbers_of(node));
+        let polls = row.call.as_deref().is_some_and(calls::is_poll);
+        (
+            !polls && frames.any(|number| loops[number as usize]),
+            row.ns,
+        )
+    }));
+    let of = |is_in: bool| in_loop.get(&is_in).copied().unwrap_or(0);
+    of(true) > of(false)
 }
 
 /// Returns the fraction of the naps of a runtime's own threads, 0 to 1, during which a thread of the program
@@ -168,6 +211,26 @@ mod tests {
         let found = fake.findings();
         assert_eq!(found[0].id, FindingId::Sleeping);
         assert!(found[0].statement.contains("slept 40 times"));
+    }
+
+    #[test]
+    fn sleeps_that_block_an_event_loop_are_said_to() {
+        let statement = |call: &str, function: &str| {
+            let mut fake = Fake::new(1000);
+            fake.waits(Some(call), None, Cause::Asleep, 40, 20_000);
+            let frame = |name: &str| fathom_stacks::Frame {
+                binary: "/usr/lib/python3.11/asyncio/base_events.py".to_owned(),
+                source_file: Some("/usr/lib/python3.11/asyncio/base_events.py".to_owned()),
+                function: Some(name.to_owned()),
+                ..fathom_stacks::Frame::default()
+            };
+            let frames = [function, "fetch"].map(frame);
+            fake.stack(fathom_trace::Activity::Wait, Some(call), frames, 800);
+            fake.findings().swap_remove(0).statement
+        };
+        let blocks = |call, function| statement(call, function).contains("event loop");
+        assert!(blocks("clock_nanosleep", "BaseEventLoop._run_once"));
+        assert!(!blocks("clock_nanosleep", "Thread.run"));
     }
 
     #[test]
