@@ -377,6 +377,25 @@ mod tests {
     }
 
     #[test]
+    fn a_thread_that_is_alive_at_the_end_ends_waits_for_locks() {
+        let counts_as = |woken_by: Option<u32>| {
+            let mut fake = Fake::new(1000);
+            fake.thread(crate::fake::ROOT, 101, 0, 1000, 10);
+            for from in [0, 500] {
+                let times = (from, from + 490, from + 490);
+                fake.wait_for(crate::fake::ROOT, "futex", None, times, woken_by);
+            }
+            let threads = fake.trace.threads.iter_mut();
+            threads.for_each(|thread| thread.ended_ns = None);
+            let descriptors = Descriptors::new(&fake.trace);
+            let classifier = Classifier::new(&fake.trace, &descriptors);
+            classifier.interval(&fake.trace.timeline.as_ref().expect("just made")[0])
+        };
+        assert_eq!(counts_as(Some(101)), TimeCategory::Locks);
+        assert_eq!(counts_as(None), TimeCategory::Sleeping);
+    }
+
+    #[test]
     fn a_wait_for_an_interpreter_is_no_pause_however_often_its_limit_ends_it() {
         let counts_as = |caller: &str| {
             let mut fake = Fake::new(1000);

@@ -17,7 +17,7 @@ fn ended_by_nobody(trace: &Trace) -> HashMap<u32, (u64, u64)> {
     let ends: HashMap<u32, u64> = trace
         .threads
         .iter()
-        .filter_map(|thread| Some((thread.tid, thread.ended_ns?)))
+        .map(|thread| (thread.tid, thread.ended_ns.unwrap_or(u64::MAX)))
         .collect();
     let mut waits: HashMap<u32, (u64, u64)> = HashMap::new();
     for interval in trace.timeline.iter().flatten() {
