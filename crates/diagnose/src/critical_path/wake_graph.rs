@@ -212,6 +212,11 @@ impl<'a> WakeGraph<'a> {
         match self.classifier.interval(interval) {
             TimeCategory::WaitingForChild => by
                 .filter(|waker| waker.pid != times.pid)
+                // A runtime may end a process with a thread of its own.
+                .map(|waker| match waker.tid == waker.pid {
+                    true => waker,
+                    false => self.last_thread(waker.pid).unwrap_or(waker),
+                })
                 .or_else(|| self.child_that_ended(times.pid, interval.from_ns, at))
                 .or_else(|| self.child_at_the_end(times.pid, at)),
             TimeCategory::WaitingForPipe
@@ -226,6 +231,7 @@ impl<'a> WakeGraph<'a> {
                 waker.pid == times.pid && (waker.of_runtime || self.is_served(waker, times))
                     || self.is_joined(times, waker, interval, at)
                     || brings_from_outside(times, waker, self.wakes_only(waker, times))
+                    || self.passes_on(waker, times, (interval.from_ns, at))
             }),
             // The waker is a thread of the same command that computed what it sent, or that was itself
             // waiting before it answered, so the network didn't take that time.
@@ -234,6 +240,22 @@ impl<'a> WakeGraph<'a> {
             }),
             _ => None,
         }
+    }
+
+    /// Reports whether `waker` slept meanwhile, until a third thread of the process brought it something from
+    /// outside. A worker of a client library hands an answer on in this way, from the thread that polls to the one
+    /// that asked. Whoever holds the lock for which this thread waits is delayed by the same data.
+    fn passes_on(&self, waker: &ThreadTimes, times: &ThreadTimes, (from, at): (u64, u64)) -> bool {
+        let Some(wait) = self.last_interval(waker.tid, at) else {
+            return false;
+        };
+        let woken = woken_ns(wait);
+        let by = wait.woken_by.and_then(|tid| self.threads.get(&tid));
+        let is_lock = self.classifier.interval(wait) == TimeCategory::Locks;
+        waker.pid == times.pid
+            && is_lock
+            && (woken - wait.from_ns.max(from).min(woken)) * 2 >= at - from
+            && by.is_some_and(|by| by.tid != times.tid && brings_from_outside(waker, by, false))
     }
 
     /// Reports whether `waker` wakes only this thread, which doesn't wait for a lock, as far as stacks show it.

@@ -413,3 +413,39 @@ fn waits_too_short_for_the_timeline_are_the_other_ends_time() {
     is(&account, TimeCategory::WaitingForInput, 0);
     assert!(account.ns(TimeCategory::KernelIo) > 50 * MS, "{account:?}");
 }
+
+#[test]
+fn an_answer_that_a_worker_hands_on_was_awaited_from_the_network() {
+    // The first thread asks; a thread that polls gets the answer, and wakes a worker that wakes the first.
+    let of = |brought: bool| {
+        let mut fake = Fake::new(1000);
+        fake.thread(ROOT, 101, 0, 1000, 40);
+        fake.thread(ROOT, 102, 0, 1000, 20);
+        fake.descriptor(5, "socket to 10.0.0.5:80");
+        for turn in 0..40 {
+            let at = 10 + turn * 24;
+            fake.wait_for(ROOT, "futex", None, (at, at + 22, at + 22), Some(101));
+            fake.wait_for(101, "futex", None, (at + 1, at + 21, at + 21), Some(102));
+            if brought {
+                fake.wait_for(102, "read", Some(5), (at, at + 20, at + 20), None);
+            }
+        }
+        account(&fake)
+    };
+    let ms = |brought, spent| of(brought).ns(spent) / MS;
+    assert!(ms(true, TimeCategory::Network) > 700);
+    assert!(ms(false, TimeCategory::Locks) > 700);
+}
+
+#[test]
+fn a_child_that_a_runtimes_thread_ends_did_what_its_own_threads_did() {
+    let mut fake = Fake::new(1000);
+    fake.child(200, 10, 990, 800);
+    fake.thread(200, 201, 20, 990, 1);
+    fake.trace.threads.last_mut().unwrap().name = "VM Thread".to_owned();
+    fake.calls_of(201, "exit_group", None, 1, 0, 1_000);
+    fake.wait_for(ROOT, "wait4", None, (12, 990, 990), Some(201));
+    fake.wait_for(201, "futex", None, (21, 980, 980), Some(200));
+    let account = account(&fake);
+    assert!(account.ns(TimeCategory::UserCode) > 700 * MS, "{account:?}");
+}
