@@ -18,6 +18,26 @@ fn leave_those_paced_by_others(analysis: &Analysis<'_>, threads: &mut BTreeMap<u
     });
 }
 
+/// The maximum number of waits for each request of a client if a server hands over no more than it is asked: one
+/// thread polls and another answers, and both then look for work. Go's server of an empty page has 2.
+const WAITS_OF_A_REQUEST: u64 = 4;
+
+/// Returns how many requests of clients these threads' processes read, if the command was already running. How
+/// often such a server is woken is up to its clients.
+fn requests(analysis: &Analysis<'_>, threads: &[&ThreadTimes]) -> u64 {
+    let pids: HashSet<u32> = threads.iter().map(|times| times.pid).collect();
+    let of_clients = |row: &&SyscallRow| {
+        let accepted = |fd| analysis.descriptors.is_accepted(row.pid, fd);
+        pids.contains(&row.pid) && calls::is_read(&row.name) && row.fd.is_some_and(accepted)
+    };
+    let rows = analysis.trace.syscalls.iter().filter(of_clients);
+    let all = rows.map(|row| row.calls.saturating_sub(row.errors.max(row.would_block)));
+    match analysis.trace.attached {
+        Some(_) => all.sum(),
+        None => 0,
+    }
+}
+
 pub(crate) fn hand_overs(analysis: &Analysis<'_>) -> Option<Claim> {
     // Several samples of one long wait aren't wake-ups.
     if !analysis.counts_waits() {
@@ -58,6 +78,9 @@ pub(crate) fn hand_overs(analysis: &Analysis<'_>) -> Option<Claim> {
     let little = per_wait <= t::STORM_CPU_PER_WAIT_NS
         || per_wait <= t::STORM_KERNEL_PER_WAIT_NS && works_little(analysis, &partners, waits);
     if threads.len() < 2 || waits < t::MANY_WAKEUPS || !little {
+        return None;
+    }
+    if waits <= WAITS_OF_A_REQUEST * requests(analysis, &partners) {
         return None;
     }
     // The cost of hand-overs is the part of the wall time in which none of the threads runs, and the calls.
@@ -634,6 +657,22 @@ mod tests {
         let storm = "wakeup-storm";
         assert_eq!(loops([Some(101), Some(ROOT)]).ids(), ["wakeup-storm"]);
         assert!(!loops([None, Some(7)]).ids().contains(&storm));
+    }
+
+    #[test]
+    fn a_servers_threads_that_clients_keep_awake_are_not() {
+        let reported = |requests: u64, attached: bool| {
+            let mut fake = pair(20_000, 45);
+            fake.descriptor(9, "accepted socket from socket at 127.0.0.1:80");
+            fake.calls("read", Some(9), requests, 80, 1_000);
+            fake.trace.attached = attached.then(|| fathom_trace::Attached {
+                listening: vec![ROOT],
+                ..fathom_trace::Attached::default()
+            });
+            fake.ids().contains(&"wakeup-storm")
+        };
+        assert!(!reported(20_000, true));
+        assert!(reported(2_000, true) && reported(20_000, false));
     }
 
     #[test]
