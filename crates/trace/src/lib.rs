@@ -67,10 +67,11 @@ pub use perf::CallCount;
 pub use profile::{FunctionRow, Profile};
 pub use ptrace::TIMES_HOLD_STOPS;
 pub use result::{
-    Accounts, Activity, Attached, CallOverhead, Cause, DescriptorRow, End, Entered, Exec,
-    FaultOverhead, FileRow, GroupTrace, InFlightRow, Interval, Limited, Lines, LookupRow, Losses,
-    MemberEnd, OffCpuRow, PathRow, PollEnds, Process, Progress, ProgressRow, SIZE_LIMITS, Sampling,
-    StackRow, Stacks, StopReading, SyscallRow, Thread, Tier, Trace, is_of_withheld_rights,
+    Accounts, Activity, Attached, AwaitedPeer, CallOverhead, Cause, DescriptorRow, End, Entered,
+    Exec, FaultOverhead, FileRow, GroupTrace, InFlightRow, Interval, Limited, Lines, LookupRow,
+    Losses, MemberEnd, OffCpuRow, PathRow, PollEnds, Process, Progress, ProgressRow, SIZE_LIMITS,
+    Sampling, StackRow, Stacks, StopReading, SyscallRow, Thread, Tier, Trace,
+    is_of_withheld_rights,
 };
 pub use rights::gives_rights;
 pub use sample::NO_CALLS;

@@ -15,7 +15,7 @@ pub(super) use crate::thread_times::{ThreadTimes, Threads};
 pub(super) use crate::{calls, classify, thresholds as t};
 pub(super) use fathom_model::{FindingId, ThreadRole, TimeCategory};
 pub(super) use fathom_trace::{
-    Cause, DescriptorKind, Exec, FileRow, FunctionRow, Interval, LookupRow, OffCpuRow, Process,
-    SyscallRow,
+    Cause, DescriptorKind, Exec, FileRow, FunctionRow, InFlightRow, Interval, LookupRow, OffCpuRow,
+    Process, SyscallRow,
 };
 pub(super) use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};

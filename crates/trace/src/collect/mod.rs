@@ -459,7 +459,7 @@ impl Collector {
         let Some(intervals) = &mut self.intervals else {
             return;
         };
-        let awaited = polls.and_then(|_| self.requests.awaited(who.pid));
+        let awaited = polls.and_then(|(_, fd)| self.requests.awaited(who.pid, fd));
         let is_kept = intervals.len() < most;
         if let Some((_, fd)) = on.filter(|_| cause == Cause::Asleep) {
             self.requests.slept(who.pid, fd, polls.is_some(), asleep);

@@ -9,7 +9,17 @@ use std::sync::Arc;
 
 use crate::descriptor::{DescriptorKind, Socket, SocketEnd};
 use crate::records::Who;
-use crate::result::{Cause, InFlightRow};
+use crate::result::{AwaitedPeer, Cause, InFlightRow};
+
+/// The maximum number of peers of a process whose waits are kept apart.
+const MOST_PEERS: usize = 64;
+
+fn socket(kind: &Arc<DescriptorKind>) -> Option<&Socket> {
+    match &**kind {
+        DescriptorKind::Socket(socket) => Some(socket),
+        _ => None,
+    }
+}
 
 /// What a process that serves clients waits for.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -143,9 +153,13 @@ impl Requests {
         self.processes.remove(&pid);
     }
 
-    /// Returns what a process waits for in polls; `None` if that isn't known.
-    pub(super) fn awaited(&self, pid: u32) -> Option<Awaited> {
+    /// Returns what a process waits for in polls on `fd`, or on a set or several descriptors; `None` if that
+    /// isn't known.
+    pub(super) fn awaited(&self, pid: u32, fd: i32) -> Option<Awaited> {
         let of = self.processes.get(&pid)?;
+        if let Some(Some(peer)) = of.open.get(&fd) {
+            return Some(Awaited::Object(peer.clone()));
+        }
         let client = of.client.as_ref()?;
         match (of.of_clients, of.asked().filter(|_| of.answers)) {
             (0, _) => of.answers.then(|| Awaited::Object(client.clone())),
@@ -161,14 +175,34 @@ impl Requests {
             return;
         };
         let requests = of.in_flight() as u64;
-        let asks = polls && requests > 0 || matches!(of.open.get(&fd), Some(Some(_)));
-        if asks {
-            let row = self.in_flight.entry(pid).or_insert_with(|| InFlightRow {
-                pid,
-                ..InFlightRow::default()
-            });
-            row.waited_ns += ns;
-            row.requests_ns += requests * ns;
+        let asked: Vec<&Socket> = match of.open.get(&fd) {
+            Some(Some(peer)) => socket(peer).into_iter().collect(),
+            _ if polls => of.open.values().flatten().filter_map(socket).collect(),
+            _ => Vec::new(),
+        };
+        if asked.is_empty() {
+            return;
+        }
+        let row = self.in_flight.entry(pid).or_insert_with(|| InFlightRow {
+            pid,
+            ..InFlightRow::default()
+        });
+        row.waited_ns += ns;
+        row.requests_ns += requests * ns;
+        let each = ns / asked.len() as u64;
+        for socket in asked {
+            let SocketEnd::To(peer) = &socket.end else {
+                continue;
+            };
+            let at = row.peers.iter().position(|known| known.peer == *peer);
+            match at {
+                Some(at) => row.peers[at].waited_ns += each,
+                None if row.peers.len() < MOST_PEERS => row.peers.push(AwaitedPeer {
+                    peer: peer.clone(),
+                    waited_ns: each,
+                }),
+                None => {}
+            }
         }
     }
 
@@ -192,7 +226,11 @@ impl Requests {
 
     /// Returns how many requests were in flight while processes waited for answers.
     pub(super) fn in_flight(self) -> Vec<InFlightRow> {
-        self.in_flight.into_values().collect()
+        let mut rows: Vec<InFlightRow> = self.in_flight.into_values().collect();
+        for row in &mut rows {
+            row.peers.sort_by(|a, b| a.peer.cmp(&b.peer));
+        }
+        rows
     }
 
     /// Notes that a thread waited for something of its own.
@@ -232,7 +270,7 @@ mod tests {
         let mut requests = Requests::default();
         requests.turned(WHO, 9, &client, true);
         let own = Some(Awaited::Own);
-        assert_eq!(requests.awaited(5), own, "it may still be answered");
+        assert_eq!(requests.awaited(5, 3), own, "it may still be answered");
         requests.turned(WHO, 9, &client, false);
         (requests, client)
     }
@@ -240,18 +278,21 @@ mod tests {
     #[test]
     fn a_server_without_a_request_waits_for_its_clients_and_with_one_for_what_it_asked() {
         let (mut requests, client) = server();
-        assert_eq!(requests.awaited(5), Some(Awaited::Object(client.clone())));
+        assert_eq!(
+            requests.awaited(5, 3),
+            Some(Awaited::Object(client.clone()))
+        );
         requests.turned(WHO, 10, &client, true);
-        assert_eq!(requests.awaited(5), Some(Awaited::Own));
+        assert_eq!(requests.awaited(5, 3), Some(Awaited::Own));
         let peer = kind("socket to 10.0.0.5:5432");
         requests.turned(WHO, 11, &peer, false);
-        assert_eq!(requests.awaited(5), Some(Awaited::Object(peer.clone())));
+        assert_eq!(requests.awaited(5, 3), Some(Awaited::Object(peer.clone())));
         requests.turned(WHO, 11, &peer, true);
-        assert_eq!(requests.awaited(5), Some(Awaited::Own));
+        assert_eq!(requests.awaited(5, 3), Some(Awaited::Own));
         requests.closed(5, 10);
-        assert_eq!(requests.awaited(5), Some(Awaited::Object(client)));
+        assert_eq!(requests.awaited(5, 3), Some(Awaited::Object(client)));
         requests.ended(5);
-        assert_eq!(requests.awaited(5), None);
+        assert_eq!(requests.awaited(5, 3), None);
     }
 
     #[test]
@@ -273,8 +314,38 @@ mod tests {
             pid: 5,
             waited_ns: 30,
             requests_ns: 90,
+            peers: vec![AwaitedPeer {
+                peer: "10.0.0.5:5432".to_owned(),
+                waited_ns: 28,
+            }],
         };
         assert_eq!(requests.in_flight(), [row]);
+    }
+
+    #[test]
+    fn waits_are_kept_apart_by_the_peer_that_is_asked() {
+        let mut requests = Requests::default();
+        let (fast, slow) = (kind("socket to 10.0.0.5:80"), kind("socket to 10.0.0.6:53"));
+        requests.turned(WHO, 11, &fast, false);
+        requests.slept(5, 3, true, 10);
+        requests.turned(WHO, 12, &slow, false);
+        requests.slept(5, 12, true, 400);
+        requests.slept(5, 3, true, 20);
+        let rows = requests.in_flight();
+        let peers = rows[0].peers.iter();
+        let peers = peers.map(|known| (known.peer.as_str(), known.waited_ns));
+        let wanted = [("10.0.0.5:80", 20), ("10.0.0.6:53", 410)];
+        assert_eq!(peers.collect::<Vec<_>>(), wanted);
+    }
+
+    #[test]
+    fn a_poll_for_one_connection_is_for_its_peer_whatever_else_was_asked() {
+        let (mut requests, client) = server();
+        requests.turned(WHO, 9, &client, true);
+        let (own, names) = (kind("socket to 10.0.0.5:80"), kind("socket to 10.0.0.6:53"));
+        requests.turned(WHO, 4, &own, false);
+        requests.turned(WHO, 8, &names, false);
+        assert_eq!(requests.awaited(5, 8), Some(Awaited::Object(names)));
     }
 
     #[test]

@@ -11,8 +11,8 @@ mod stacks;
 use serde::{Deserialize, Serialize};
 
 pub use rows::{
-    Cause, DescriptorRow, FileRow, InFlightRow, Limited, Lines, LookupRow, OffCpuRow, PathRow,
-    PollEnds, Progress, ProgressRow, SIZE_LIMITS, SyscallRow,
+    AwaitedPeer, Cause, DescriptorRow, FileRow, InFlightRow, Limited, Lines, LookupRow, OffCpuRow,
+    PathRow, PollEnds, Progress, ProgressRow, SIZE_LIMITS, SyscallRow,
 };
 pub use stacks::{Activity, StackRow, Stacks};
 

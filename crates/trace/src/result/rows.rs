@@ -155,7 +155,7 @@ pub struct OffCpuRow {
 }
 
 /// The waits of a process for answers of peers, and the requests in flight meanwhile.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct InFlightRow {
     /// Process.
     pub pid: u32,
@@ -164,6 +164,18 @@ pub struct InFlightRow {
     /// The same time, each part of it multiplied by the number of connections on which an answer was awaited
     /// at its end.
     pub requests_ns: u64,
+    /// The same time by peer. If answers of several peers were awaited in a poll, it is divided among them.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub peers: Vec<AwaitedPeer>,
+}
+
+/// A peer for whose answers a process waited.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct AwaitedPeer {
+    /// Its address.
+    pub peer: String,
+    /// Time asleep, of all threads, ns.
+    pub waited_ns: u64,
 }
 
 /// How much a process had read by when.

@@ -4,23 +4,54 @@ use super::peer::waited_for;
 use crate::descriptors;
 use crate::mechanisms::prelude::*;
 
-/// Returns the peer for which the command waits, and whether there are others. Peers are ranked by the time
-/// asleep in calls on a connection and, for polls, by the reads that followed.
-fn peer<'a>(analysis: &'a Analysis<'_>) -> Option<(&'a str, bool)> {
-    let peers = waited_for(
-        analysis,
-        |row| match analysis.object_of(row) {
-            Some(object) => descriptors::peer_of(object),
-            None => analysis.descriptors.peer(row.pid, row.fd?),
-        },
-        |row| {
-            let fd = row.fd.filter(|_| calls::is_read(&row.name))?;
-            analysis.descriptors.peer(row.pid, fd)
-        },
-    );
-    let several = peers.len() > 1;
-    let (peer, _) = peers.into_iter().max_by_key(|(_, score)| *score)?;
-    Some((peer, several))
+/// A peer for which the command waits.
+#[derive(Clone, Copy)]
+struct Awaited<'a> {
+    peer: &'a str,
+    /// Whether there are others.
+    others: bool,
+    /// The part of the waits for peers that was for this one, 0 to 1, if known.
+    part: Option<f64>,
+}
+
+/// Returns the peer for which the command waits most. Where the trace shows whose answers were awaited, that time
+/// ranks the peers. Otherwise the time asleep in calls on a connection does and, for polls, the reads that followed.
+fn awaited<'a>(analysis: &'a Analysis<'_>) -> Option<Awaited<'a>> {
+    let mut by_time: BTreeMap<&str, (u64, u64)> = BTreeMap::new();
+    for row in analysis.trace.in_flight.iter().flat_map(|row| &row.peers) {
+        by_time.entry(row.peer.as_str()).or_default().0 += row.waited_ns;
+    }
+    let is_known = !by_time.is_empty();
+    let peers = match is_known {
+        true => by_time,
+        false => waited_for(
+            analysis,
+            |row| match analysis.object_of(row) {
+                Some(object) => descriptors::peer_of(object),
+                None => analysis.descriptors.peer(row.pid, row.fd?),
+            },
+            |row| {
+                let fd = row.fd.filter(|_| calls::is_read(&row.name))?;
+                analysis.descriptors.peer(row.pid, fd)
+            },
+        ),
+    };
+    let all: u64 = peers.values().map(|(ns, _)| ns).sum();
+    let (_, most) = peers.iter().max_by_key(|(_, score)| **score)?;
+    // Whoever waits for the command's own server waits for what that server waits for.
+    let counts = |(peer, (ns, _)): &(&&str, &(u64, u64))| {
+        let outside = !analysis.descriptors.answers_at(peer);
+        outside && *ns as f64 >= PART_OF_AN_OUTSIDE_PEER * most.0 as f64 && *ns > 0
+    };
+    let outside = peers.iter().filter(counts);
+    let outside = outside.max_by_key(|(_, score)| **score);
+    let named = outside.or_else(|| peers.iter().max_by_key(|(_, score)| **score));
+    let (peer, (ns, _)) = named?;
+    Some(Awaited {
+        peer,
+        others: peers.len() > 1,
+        part: is_known.then(|| *ns as f64 / all.max(1) as f64),
+    })
 }
 
 /// The minimum number of requests that counts as a pattern.
@@ -34,6 +65,9 @@ const TOGETHER: u64 = 16;
 /// The time, in ns, from which a `connect` was delayed because the kernel had to repeat its request. It does that
 /// after one second.
 const CONNECT_REPEATED_NS: f64 = 0.9e9;
+/// The minimum time for which a peer outside of the command is awaited, as a part of that for the command's own
+/// server, if the server waits for that peer meanwhile. Threads that queue for the server wait longer than it does.
+const PART_OF_AN_OUTSIDE_PEER: f64 = 0.25;
 /// The maximum number of calls for one request or one answer.
 const PIECES: u64 = 4;
 
@@ -80,23 +114,51 @@ fn waiter<'a>(analysis: &'a Analysis<'_>) -> Option<&'a ThreadTimes> {
     })
 }
 
-/// Returns whether so many requests were in flight at once that a wait was for many answers. Nothing more could
-/// be requested at a time.
-fn in_flight_together(analysis: &Analysis<'_>, waits: u64, (peer, others): (&str, bool)) -> bool {
+/// Returns how many requests the command had in flight on average while it waited for this peer, if that is known
+/// and up to the command. How many requests a server has in flight is up to its clients.
+fn in_flight(analysis: &Analysis<'_>, peer: &str) -> Option<f64> {
     let pid = waiter(analysis).map(|times| times.pid);
+    let for_peer = |row: &InFlightRow| {
+        let known = row.peers.iter().find(|known| known.peer == peer);
+        known.map_or(0, |known| known.waited_ns)
+    };
     let rows = &analysis.trace.in_flight;
-    if let Some(row) = rows.iter().find(|row| Some(row.pid) == pid) {
-        // How many requests a server has in flight is up to its clients.
-        let serves =
-            analysis.descriptors.accepts(row.pid) && !analysis.descriptors.answers_at(peer);
-        return !serves && row.requests_ns as f64 >= SEVERAL * row.waited_ns as f64;
+    let by_peer = largest(rows, |row| for_peer(row) as f64).filter(|row| for_peer(row) > 0);
+    let row = by_peer.or_else(|| rows.iter().find(|row| Some(row.pid) == pid))?;
+    if analysis.descriptors.accepts(row.pid) && !analysis.descriptors.answers_at(peer) {
+        return Some(0.0);
     }
+    // Processes that ask the same peer side by side have requests in flight together.
+    let life = |row: &InFlightRow| {
+        let process = analysis.process(row.pid);
+        process.map_or((0, 0), |process| {
+            let end = process.ended_ns.unwrap_or(analysis.trace.duration_ns);
+            (process.started_ns, end)
+        })
+    };
+    let (from, to) = life(row);
+    let at_once = |other: &InFlightRow| {
+        let (begun, ended) = life(other);
+        let both = ended.min(to).saturating_sub(begun.max(from));
+        let asks = other.pid == row.pid || 2 * for_peer(other) >= for_peer(row);
+        let part = both as f64 / to.saturating_sub(from).max(1) as f64;
+        let requests = other.requests_ns as f64 / other.waited_ns.max(1) as f64;
+        if asks { requests * part } else { 0.0 }
+    };
+    Some(rows.iter().map(at_once).sum())
+}
+
+/// Returns whether so many requests were in flight at once that a wait was for many answers. Nothing more could
+/// be requested at a time. It is used where the number in flight isn't known.
+fn asked_together(analysis: &Analysis<'_>, waits: u64, awaited: Awaited<'_>) -> bool {
     let to_peer = |row: &SyscallRow| {
         let fd = row.fd.and_then(|fd| analysis.descriptors.peer(row.pid, fd));
-        calls::is_write(&row.name) && fd == Some(peer)
+        calls::is_write(&row.name) && fd == Some(awaited.peer)
     };
     let sent = analysis.traced_calls(to_peer);
-    !others && sent >= TOGETHER * waits && connections(analysis, peer) as u64 >= TOGETHER
+    !awaited.others
+        && sent >= TOGETHER * waits
+        && connections(analysis, awaited.peer) as u64 >= TOGETHER
 }
 
 /// Returns the number of connections that were made to this peer.
@@ -111,7 +173,8 @@ fn made(analysis: &Analysis<'_>, peer: &str) -> u64 {
 /// Returns `: 6,002 requests one after another, 0.12 ms each` if enough requests were sent one at a time,
 /// each answered before the next. If they went through several connections, it isn't known whether some of
 /// them were sent before others were answered.
-fn in_turn(analysis: &Analysis<'_>, peer: &str, wait_ns: f64) -> Option<String> {
+fn in_turn(analysis: &Analysis<'_>, awaited: Awaited<'_>, wait_ns: f64) -> Option<String> {
+    let Awaited { peer, part, .. } = awaited;
     let to_peer = |row: &SyscallRow| {
         let fd = row.fd.and_then(|fd| analysis.descriptors.peer(row.pid, fd));
         fd == Some(peer) && row.bytes > 0
@@ -120,7 +183,7 @@ fn in_turn(analysis: &Analysis<'_>, peer: &str, wait_ns: f64) -> Option<String> 
     let read = analysis.traced_calls(|row| calls::is_read(&row.name) && to_peer(row));
     // A request may be sent, and an answer read, in a few pieces.
     let requests = sent.min(read);
-    let each = wait_ns / requests.max(1) as f64;
+    let each = wait_ns * part.unwrap_or(1.0) / requests.max(1) as f64;
     (requests >= FEWEST_REQUESTS && sent.max(read) <= PIECES * requests).then(|| {
         let (requests, each) = (count(requests), time(each));
         match connections(analysis, peer) {
@@ -167,18 +230,24 @@ pub(crate) fn network(analysis: &Analysis<'_>) -> Option<Claim> {
     if waits.is_some_and(|count| wait < count as f64 * t::WAKING_A_PEER_NS) {
         least.ns = t::LEAST_OF_SHORT_REPLIES_NS;
     }
-    let peer = peer(analysis);
-    if peer.is_some_and(|(peer, _)| analysis.descriptors.answers_at(peer)) {
+    let awaited = awaited(analysis);
+    let peer = awaited.map(|awaited| awaited.peer);
+    if peer.is_some_and(|peer| analysis.descriptors.answers_at(peer)) {
         least.share = t::SHARE_OF_OWN_REPLIES;
     }
-    let together = waits.zip(peer);
-    let together = together.is_some_and(|(waits, peer)| in_flight_together(analysis, waits, peer));
+    let at_once = peer.and_then(|peer| in_flight(analysis, peer));
+    let together = match (at_once, waits.zip(awaited)) {
+        (Some(at_once), _) => at_once >= SEVERAL,
+        (None, known) => known.is_some_and(|(waits, peer)| asked_together(analysis, waits, peer)),
+    };
     if together || may_be_own(analysis, wait) {
         return None;
     }
-    let whom = match peer {
-        Some((peer, true)) => format!(", mostly for {}", in_words(peer)),
-        Some((peer, false)) => format!(", for {}", in_words(peer)),
+    let whom = match awaited {
+        Some(Awaited { peer, others, .. }) => {
+            let mostly = if others { "mostly " } else { "" };
+            format!(", {mostly}for {}", in_words(peer))
+        }
         None => String::new(),
     };
     let (in_vain, in_vain_ns) = analysis.unanswered;
@@ -193,10 +262,10 @@ pub(crate) fn network(analysis: &Analysis<'_>) -> Option<Claim> {
     let late = longest >= CONNECT_REPEATED_NS && connecting_ns >= t::PART_BY_LIMIT * wait;
     let in_turn = match late {
         true => Some("; a `connect` waited for a second or more".to_owned()),
-        false => peer.and_then(|(peer, _)| in_turn(analysis, peer, wait)),
+        false => awaited.and_then(|awaited| in_turn(analysis, awaited, wait)),
     };
     let in_turn = in_turn.filter(|_| in_vain.is_none()).unwrap_or_default();
-    let made = peer.map_or(0, |(peer, _)| made(analysis, peer));
+    let made = peer.map_or(0, |peer| made(analysis, peer));
     let connects = made >= FEWEST_REQUESTS && in_vain.is_none();
     let connecting = if_so(connects, || {
         format!(" It made {} connections there.", count(made))
@@ -205,7 +274,7 @@ pub(crate) fn network(analysis: &Analysis<'_>) -> Option<Claim> {
         "The command waited for the network for {}{whom}{in_turn}{unanswered}.{connecting}",
         analysis.time_and_share(wait),
     );
-    let of_names = peer.is_some_and(|(peer, _)| is_name_server(peer));
+    let of_names = peer.is_some_and(is_name_server);
     let advice = match in_vain {
         Some(_) if of_names => {
             "Find out why the name server doesn't answer (`/etc/resolv.conf`). Omit the lookup if the address is \
@@ -457,6 +526,7 @@ mod tests {
                 pid: ROOT,
                 waited_ns: 800,
                 requests_ns: 800 * requests,
+                peers: Vec::new(),
             }];
             fake.ids().contains(&"waiting-for-network")
         };
@@ -540,5 +610,74 @@ mod tests {
         fake.descriptor(4, "socket to 10.1.2.4:80");
         fake.waits(Some("recvfrom"), Some(4), Cause::Asleep, 10, 1_000);
         assert!(reported(&mut fake).ends_with(", mostly for 10.1.2.3:80."));
+    }
+
+    fn awaited(peers: &[(&str, u64)]) -> Vec<fathom_trace::InFlightRow> {
+        let waited: u64 = peers.iter().map(|(_, ms)| ms * 1_000_000).sum();
+        let peers = peers.iter().map(|(peer, ms)| fathom_trace::AwaitedPeer {
+            peer: (*peer).to_owned(),
+            waited_ns: ms * 1_000_000,
+        });
+        vec![fathom_trace::InFlightRow {
+            pid: ROOT,
+            waited_ns: waited,
+            requests_ns: waited,
+            peers: peers.collect(),
+        }]
+    }
+
+    #[test]
+    fn a_slow_peer_with_few_requests_is_named_with_its_own_mean() {
+        let mut fake = Fake::new(1000);
+        for (fd, peer, calls) in [(3, "10.0.0.5:80", 800), (4, "10.0.0.6:80", 40)] {
+            fake.descriptor(fd, &format!("socket to {peer}"));
+            fake.calls("sendto", Some(fd), calls, 20, 1_000);
+            fake.calls("recvfrom", Some(fd), calls, 20, 1_000);
+        }
+        fake.waits(Some("epoll_wait"), Some(9), Cause::Asleep, 840, 1_000);
+        fake.trace.in_flight = awaited(&[("10.0.0.5:80", 210), ("10.0.0.6:80", 630)]);
+        let statement = &fake.findings()[0].statement;
+        let words = ", mostly for 10.0.0.6:80: 40 requests one after another, 15.8 ms each.";
+        assert!(statement.ends_with(words), "{statement}");
+    }
+
+    #[test]
+    fn who_waits_for_its_own_server_waits_for_what_that_one_asks() {
+        let named = |outside_ms| {
+            let mut fake = Fake::new(1000);
+            fake.descriptor(3, "socket to 127.0.0.9:8080");
+            fake.descriptor(4, "accepted socket from socket at 127.0.0.9:8080");
+            fake.waits(Some("recvfrom"), Some(3), Cause::Asleep, 3, 300_000);
+            fake.trace.in_flight =
+                awaited(&[("127.0.0.9:8080", 900), ("127.0.0.99:53", outside_ms)]);
+            let statement = fake.findings()[0].statement.clone();
+            statement.contains("the name server 127.0.0.99:53")
+        };
+        assert!(named(850));
+        assert!(!named(20));
+    }
+
+    #[test]
+    fn processes_that_ask_side_by_side_have_their_requests_in_flight_together() {
+        let reported = |side_by_side: bool| {
+            let mut fake = Fake::new(1000);
+            fake.descriptor(3, "socket to 10.0.0.5:80");
+            fake.waits(Some("recvfrom"), Some(3), Cause::Asleep, 90, 10_000);
+            fake.trace.in_flight = awaited(&[("10.0.0.5:80", 900)]);
+            for pid in 200..207 {
+                let turn = u64::from(pid - 200) * 120 + 1;
+                let (from, to) = if side_by_side {
+                    (1, 999)
+                } else {
+                    (turn, turn + 110)
+                };
+                fake.child(pid, from, to, 1);
+                let mut row = fake.trace.in_flight[0].clone();
+                row.pid = pid;
+                fake.trace.in_flight.push(row);
+            }
+            fake.ids().contains(&"waiting-for-network")
+        };
+        assert!(!reported(true) && reported(false));
     }
 }
