@@ -19,7 +19,8 @@ pub(crate) fn is_path(peer: &str) -> bool {
 
 /// Reports whether the peer of a socket is on this machine.
 pub(crate) fn is_local(peer: &str) -> bool {
-    is_path(peer) || peer.starts_with("127.") || peer.starts_with("[::1]")
+    let loopback = ["127.", "[::1]", "[::ffff:127."];
+    is_path(peer) || loopback.iter().any(|it| peer.starts_with(it))
 }
 
 /// The kind of object behind a descriptor, as far as it matters for waits.

@@ -59,6 +59,8 @@ const FEWEST_REQUESTS: u64 = 20;
 /// The minimum number of requests in flight, on average, from which no more of them at a time are advised.
 /// Eight threads that send the requests of a list have 6 to 8, four have less than 4.
 const SEVERAL: f64 = 4.0;
+/// The minimum number of requests of a server for each of its clients' from which they may be fewer.
+const SEVERAL_PER_CLIENT: f64 = 1.5;
 /// The minimum number of requests for each wait, and of connections at once, if requests were made together.
 /// It is used where the number in flight isn't known.
 const TOGETHER: u64 = 16;
@@ -114,8 +116,24 @@ fn waiter<'a>(analysis: &'a Analysis<'_>) -> Option<&'a ThreadTimes> {
     })
 }
 
+/// Returns how many requests a server sent to peers for each request that it read from its clients.
+fn requests_per_client(analysis: &Analysis<'_>, pid: u32) -> f64 {
+    let moved = |is: fn(&str) -> bool, accepted: bool| {
+        analysis.traced_calls(|row| {
+            let of = row
+                .fd
+                .filter(|_| row.pid == pid && row.bytes > 0 && is(&row.name));
+            of.is_some_and(|fd| match accepted {
+                true => analysis.descriptors.is_accepted(pid, fd),
+                false => analysis.descriptors.peer(pid, fd).is_some(),
+            })
+        })
+    };
+    moved(calls::is_write, false) as f64 / moved(calls::is_read, true).max(1) as f64
+}
+
 /// Returns how many requests the command had in flight on average while it waited for this peer, if that is known
-/// and up to the command. How many requests a server has in flight is up to its clients.
+/// and up to the command. How many a server that sends several for each client has in flight is up to its clients.
 fn in_flight(analysis: &Analysis<'_>, peer: &str) -> Option<f64> {
     let pid = waiter(analysis).map(|times| times.pid);
     let for_peer = |row: &InFlightRow| {
@@ -125,7 +143,8 @@ fn in_flight(analysis: &Analysis<'_>, peer: &str) -> Option<f64> {
     let rows = &analysis.trace.in_flight;
     let by_peer = largest(rows, |row| for_peer(row) as f64).filter(|row| for_peer(row) > 0);
     let row = by_peer.or_else(|| rows.iter().find(|row| Some(row.pid) == pid))?;
-    if analysis.descriptors.accepts(row.pid) && !analysis.descriptors.answers_at(peer) {
+    let serves = analysis.descriptors.accepts(row.pid) && !analysis.descriptors.answers_at(peer);
+    if serves && requests_per_client(analysis, row.pid) >= SEVERAL_PER_CLIENT {
         return Some(0.0);
     }
     // Processes that ask the same peer side by side have requests in flight together.
@@ -514,12 +533,14 @@ mod tests {
 
     #[test]
     fn several_requests_in_flight_are_not_to_be_more_unless_four_of_them_are_too_few() {
-        let reported = |requests: u64, serves: bool| {
+        let reported = |requests: u64, clients: Option<u64>| {
             let mut fake = Fake::new(1000);
             fake.descriptor(3, "socket to 10.0.0.5:3001");
-            if serves {
+            if let Some(clients) = clients {
                 fake.descriptor(4, "accepted socket from socket at 10.0.0.4:80");
+                fake.calls("read", Some(4), clients, 20, 1_000);
             }
+            fake.calls("write", Some(3), 100, 20, 1_000);
             fake.calls("read", Some(3), 100, 20, 1_000);
             fake.waits(Some("epoll_wait"), Some(9), Cause::Asleep, 100, 8_000);
             fake.trace.in_flight = vec![fathom_trace::InFlightRow {
@@ -530,8 +551,8 @@ mod tests {
             }];
             fake.ids().contains(&"waiting-for-network")
         };
-        assert!(reported(3, false) && reported(8, true));
-        assert!(!reported(8, false));
+        assert!(reported(3, None) && reported(8, Some(10)));
+        assert!(!reported(8, None) && !reported(8, Some(90)));
     }
 
     #[test]
