@@ -53,6 +53,10 @@ pub(crate) enum Use {
     Spins,
     /// Makes an object that is used many times afterwards, such as a compiled pattern.
     Prepares,
+    /// Sorts by comparing elements, or compares two elements for a sort.
+    Sorts,
+    /// Makes a value from text or text from a value: parses a date or a number, changes the case, splits.
+    Converts,
     /// Sets up a connection to a server, or accepts one: looks the address up, connects, and agrees on keys.
     Connects,
     /// Lets other tasks run, in a runtime whose tasks aren't threads.

@@ -21,6 +21,7 @@ struct Group {
     /// Uses under which the functions are already classified.
     #[serde(default)]
     uses: Vec<Use>,
+    #[serde(default)]
     functions: Names,
     /// Parts of the paths of their sources, for languages in which functions have everyday names.
     #[serde(default)]
@@ -72,6 +73,10 @@ pub(crate) fn is_through(frame: &Frame) -> bool {
 }
 
 const EXCEPTIONS: &str = "exceptions";
+/// The group of conversions that a sort repeats for each comparison.
+pub(crate) const COMPARING: &str = "comparing";
+/// The groups that also convert something.
+const CONVERTING: [&str; 3] = ["regular expressions", "formatting", "converting objects"];
 /// The group of functions that take or release locks.
 pub(crate) const LOCKING: &str = "locking";
 
@@ -85,6 +90,11 @@ pub(crate) fn is_of_exceptions(frame: &Frame) -> bool {
     let name = frame.function.as_deref().map(without_suffix);
     let exceptions = GROUPS.iter().find(|group| group.name == EXCEPTIONS);
     name.is_some_and(|name| exceptions.is_some_and(|group| group.functions.have(name)))
+}
+
+/// Returns whether a library function, of this group, makes a value from another one, such as a date from text.
+pub(crate) fn converts(frame: &Frame, group: Option<&str>) -> bool {
+    group.is_some_and(|it| CONVERTING.contains(&it)) || Use::Converts.is_of_frame(frame)
 }
 
 /// Returns the group of a library function; `None` if it belongs to none.

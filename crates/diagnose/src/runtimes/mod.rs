@@ -29,7 +29,8 @@ pub(crate) use functions::{
     is_start, spins_in_runtime, without_suffix,
 };
 pub(crate) use groups::{
-    Avoidable, LOCKING, avoidable, group_of, is_of_exceptions, is_through, library_of,
+    Avoidable, COMPARING, LOCKING, avoidable, converts, group_of, is_of_exceptions, is_through,
+    library_of,
 };
 pub(crate) use library::Around;
 pub(crate) use modules::Modules;

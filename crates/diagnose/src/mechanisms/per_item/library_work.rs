@@ -4,7 +4,7 @@ use fathom_model::without_type_arguments;
 
 use super::below::{Below, below, own_caller};
 use crate::mechanisms::prelude::*;
-use crate::runtimes::{Avoidable, avoidable, group_of, is_through};
+use crate::runtimes::{Avoidable, COMPARING, avoidable, converts, group_of, is_through};
 
 /// The minimum time, in ns. Loading the code of a large program throws and catches exceptions, too.
 const LEAST_NS: f64 = 30e6;
@@ -33,6 +33,12 @@ fn all_kinds(analysis: &Analysis<'_>) -> Kinds {
         .map(|it| it.inlined || is_through(it))
         .collect();
     let prepares = analysis.frames_for(Use::Prepares);
+    let sorts = analysis.frames_for(Use::Sorts);
+    let converted: Vec<bool> = frames
+        .iter()
+        .zip(&groups)
+        .map(|(frame, group)| converts(frame, *group))
+        .collect();
     let kind_of = |at: usize| {
         let own = own_caller(analysis, at);
         let within = stacks.rows[at].node.into_iter();
@@ -41,6 +47,9 @@ fn all_kinds(analysis: &Analysis<'_>) -> Kinds {
         // A pattern that is made anew for each use is another finding.
         if within.iter().any(|number| prepares[*number as usize]) {
             return None;
+        }
+        if is_key_of_sort(analysis, at, &sorts, &converted) {
+            return Some(COMPARING);
         }
         let entry = analysis.routes().entry(at);
         // Outermost first: what the program asked for explains what the library then did.
@@ -53,6 +62,23 @@ fn all_kinds(analysis: &Analysis<'_>) -> Kinds {
         })
     };
     below(analysis, kind_of)
+}
+
+/// Returns whether a row is in a conversion that a sort makes for a comparison.
+fn is_key_of_sort(analysis: &Analysis<'_>, at: usize, sorts: &[bool], converts: &[bool]) -> bool {
+    let Some(stacks) = &analysis.trace.stacks else {
+        return false;
+    };
+    let innermost_first = stacks.rows[at].node.into_iter();
+    let innermost_first = innermost_first.flat_map(|node| stacks.tree.frame_numbers_of(node));
+    let mut is_converting = false;
+    for number in innermost_first {
+        if sorts[number as usize] {
+            return is_converting;
+        }
+        is_converting |= converts[number as usize];
+    }
+    false
 }
 
 /// Returns whether all threads together mostly do work that only hands over other work.
@@ -315,6 +341,43 @@ mod tests {
         };
         assert_eq!(ids(100), ["library-work"]);
         assert_eq!(ids(2_000), ["cpu-starved"]);
+    }
+
+    #[test]
+    fn lists_that_are_searched_for_each_item_are_named() {
+        let file = "/bin/program";
+        let compares = (LIBC, "__memcmp_evex_movbe");
+        for search in [
+            (file, "slices.Contains[go.shape.[]string,go.shape.string]"),
+            (file, "core::slice::<impl [T]>::contains"),
+            ("//anon", "java.util.ArrayList.contains"),
+            ("/usr/bin/node", "Builtins_ArrayIncludesSmiOrObject"),
+            (
+                file,
+                "std::find<__gnu_cxx::__normal_iterator<int*, std::vector<int> >, int>",
+            ),
+        ] {
+            let found = reported(&mut below(&[search, compares], 600)).expect(search.1);
+            let begin = "Searching lists from one end took 600 ms";
+            assert!(found.starts_with(begin), "{found}");
+            assert_eq!(reported(&mut below(&[search, compares], 400)), None);
+        }
+        let text = "std::find<__gnu_cxx::__normal_iterator<char const*, std::string>, char>";
+        assert_eq!(reported(&mut below(&[(file, text)], 900)), None);
+        assert_eq!(reported(&mut below(&[(LIBC, "memchr")], 900)), None);
+    }
+
+    #[test]
+    fn conversions_count_if_a_sort_repeats_them() {
+        let sort = (LIBC, "msort_with_tmp");
+        let compare = ("/bin/program", "by_date");
+        let parse = (LIBC, "strptime");
+        let found = reported(&mut below(&[sort, compare, parse], 400)).expect("it is most");
+        assert!(found.ends_with("mostly for `by_date`."), "{found}");
+        assert_eq!(reported(&mut below(&[parse], 900)), None);
+        assert_eq!(reported(&mut below(&[compare, parse, sort], 900)), None);
+        let text = (LIBC, "__strcmp_avx2");
+        assert_eq!(reported(&mut below(&[sort, compare, text], 900)), None);
     }
 
     #[test]
