@@ -148,7 +148,8 @@ pub(crate) fn library_work(analysis: &Analysis<'_>) -> Option<Claim> {
     let code = caller
         .and_then(|it| analysis.place_of_frame(it))
         .unwrap_or_default();
-    let by = code.function.as_deref().map(without_type_arguments);
+    let by = code.function.as_deref().filter(|name| !name.is_empty());
+    let by = by.map(without_type_arguments);
     let by = by.map_or_else(String::new, |by| format!(", mostly for `{by}`"));
     let statement = format!("{} took {}{by}.", why.work, analysis.time_and_share(ns));
     let mut claim = Claim::new(FindingId::LibraryWork, analysis, ns, statement);

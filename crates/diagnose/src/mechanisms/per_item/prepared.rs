@@ -151,6 +151,14 @@ mod tests {
     }
 
     #[test]
+    fn a_stream_for_each_conversion_is_made_anew() {
+        let init = "std::basic_ios<char, std::char_traits<char> >::init";
+        let found = below(init, 400).findings();
+        let begin = "`std::basic_ios::init`, called by `parse`, took 400 ms";
+        assert!(found[0].statement.starts_with(begin), "{found:?}");
+    }
+
+    #[test]
     fn what_is_made_once_at_the_start_is_not() {
         assert!(below("regcomp", 90).findings().is_empty());
         assert!(below("regexec", 700).findings().is_empty());
