@@ -177,7 +177,7 @@ mod tests {
             "deflate",
             "memory_of",
             "fmtp",
-            "java.text.SimpleDateFormat.parse",
+            "java.text.SimpleDateFormat.toPattern",
         ] {
             assert_eq!(group(other, ""), None, "{other}");
         }

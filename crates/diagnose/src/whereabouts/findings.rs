@@ -83,6 +83,17 @@ fn name_place(finding: &mut Finding, rows: &[WhereRow]) {
         finding.object.clone_from(&first.object);
         finding.code = first.place.clone();
         finding.callers.clone_from(&first.callers);
+        return;
+    }
+    // One function may work on many objects.
+    let of = |place: &CodePlace| {
+        let same = own.iter().filter(|row| row.place == *place);
+        same.map(|row| row.ns).sum::<u64>()
+    };
+    let most = own.iter().max_by_key(|row| of(&row.place));
+    if let Some(most) = most.filter(|most| of(&most.place) as f64 >= MOST * all as f64) {
+        finding.code = most.place.clone();
+        finding.callers.clone_from(&most.callers);
     }
 }
 

@@ -123,7 +123,7 @@ fn making_ns(analysis: &Analysis<'_>, short: &[Lived]) -> f64 {
     analysis.tally(makes).cost_ns * short.len() as f64 / made.max(1) as f64
 }
 
-/// Reports whether a process spent most of its life waiting for a duration or for other processes, which
+/// Reports whether a process spent most of its life waiting for a duration, a lock or for other processes, which
 /// takes as long without the process.
 fn waits_outside(analysis: &Analysis<'_>, pid: u32) -> bool {
     let outside = [
@@ -131,6 +131,7 @@ fn waits_outside(analysis: &Analysis<'_>, pid: u32) -> bool {
         TimeCategory::Network,
         TimeCategory::Disk,
         TimeCategory::WaitingForInput,
+        TimeCategory::Locks,
     ];
     let waited: f64 = analysis
         .threads_of(pid)

@@ -148,9 +148,17 @@ pub(crate) fn library_work(analysis: &Analysis<'_>) -> Option<Claim> {
     let code = caller
         .and_then(|it| analysis.place_of_frame(it))
         .unwrap_or_default();
-    let by = code.function.as_deref().filter(|name| !name.is_empty());
-    let by = by.map(without_type_arguments);
-    let by = by.map_or_else(String::new, |by| format!(", mostly for `{by}`"));
+    let called = done.main_entry().filter(|entry| Some(*entry) != caller);
+    let called = called.and_then(|it| analysis.place_of_frame(it)?.function);
+    let [by, called] = [code.function.as_deref(), called.as_deref()].map(|name| {
+        name.filter(|name| !name.is_empty())
+            .map(without_type_arguments)
+    });
+    let by = match (by, called) {
+        (Some(by), Some(called)) => format!(", mostly for `{by}`, which calls `{called}`"),
+        (Some(by), None) => format!(", mostly for `{by}`"),
+        (None, _) => String::new(),
+    };
     let statement = format!("{} took {}{by}.", why.work, analysis.time_and_share(ns));
     let mut claim = Claim::new(FindingId::LibraryWork, analysis, ns, statement);
     claim.code = code;
@@ -212,7 +220,7 @@ mod tests {
         ];
         let found = below(&throws, 600).findings();
         hold_words("library_work", &found[0]);
-        let words = "Throwing and catching exceptions took 600 ms, 60 % of the wall time, mostly for `load`.";
+        let words = "Throwing and catching exceptions took 600 ms, 60 % of the wall time, mostly for `load`, which calls `__cxa_throw`.";
         assert_eq!(found[0].statement, words);
         assert_eq!(found[0].could_win_ns / 1_000_000, 600);
         assert_eq!(reported(&mut below(&throws, 150)), None);
@@ -284,7 +292,7 @@ mod tests {
             reported(&mut fake)
         };
         let found = of([500, 400], 0).expect("it is copied");
-        assert!(found.ends_with("mostly for `edit`."), "{found}");
+        assert!(found.contains("mostly for `edit`, which"), "{found}");
         assert_eq!(of([500, 400], 100_000_000), None, "it is read");
         assert_eq!(of([900, 20], 0), None, "nothing is copied");
     }
@@ -369,12 +377,36 @@ mod tests {
     }
 
     #[test]
+    fn elements_that_are_counted_off_from_the_start_and_formats_are_named() {
+        for (functions, begin) in [
+            (
+                ["java.util.LinkedList.get", "java.util.LinkedList.node"],
+                "Going to elements by their number",
+            ),
+            (
+                ["fmt.Sscanf", "fmt.(*ss).doScanf"],
+                "Parsing text by a format",
+            ),
+        ] {
+            let functions = functions.map(|name| ("/usr/lib/go/src/fmt", name));
+            let found = reported(&mut below(&functions, 600)).expect(begin);
+            assert!(found.starts_with(begin), "{found}");
+            let end = format!("mostly for `load`, which calls `{}`.", functions[0].1);
+            assert!(found.ends_with(&end), "{found}");
+            assert_eq!(reported(&mut below(&functions, 250)), None);
+        }
+    }
+
+    #[test]
     fn conversions_count_if_a_sort_repeats_them() {
         let sort = (LIBC, "msort_with_tmp");
         let compare = ("/bin/program", "by_date");
         let parse = (LIBC, "strptime");
         let found = reported(&mut below(&[sort, compare, parse], 400)).expect("it is most");
-        assert!(found.ends_with("mostly for `by_date`."), "{found}");
+        assert!(
+            found.ends_with("for `by_date`, which calls `strptime`."),
+            "{found}"
+        );
         assert_eq!(reported(&mut below(&[parse], 900)), None);
         assert_eq!(reported(&mut below(&[compare, parse, sort], 900)), None);
         let text = (LIBC, "__strcmp_avx2");
