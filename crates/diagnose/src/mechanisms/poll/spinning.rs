@@ -7,6 +7,10 @@ use crate::mechanisms::per_item::stopping;
 use crate::mechanisms::prelude::*;
 use crate::runtimes::{advice_on_spinning, spins_in_runtime};
 
+/// The minimum part of the samples of yielding that show who asked for it. The scheduler switches to a stack of its
+/// own, which doesn't; the runtime's own tasks, such as those that collect garbage, yield only there.
+const PART_ASKED: f64 = 0.05;
+
 /// Finds threads that spin until memory changes.
 pub(crate) fn on_memory(analysis: &Analysis<'_>) -> Option<Claim> {
     claim(analysis, spinners(functions(analysis), What::Memory))
@@ -31,24 +35,28 @@ pub(crate) fn by_tasks(analysis: &Analysis<'_>) -> Option<Claim> {
         return None;
     }
     let yields = analysis.frames_for(Use::Yields);
-    let in_yields = |row: &&StackRow| {
+    let in_yields = |(_, row): &(usize, &StackRow)| {
         let frames = row.node.into_iter();
         let mut frames = frames.flat_map(|node| stacks.tree.frame_numbers_of(node));
         frames.any(|number| yields[number as usize])
     };
-    let (mut pid, mut samples) = (None, 0);
+    let (mut pid, mut samples, mut asked) = (None, 0, 0);
     let mut burnt: BTreeMap<u32, f64> = BTreeMap::new();
-    for row in stacks.rows.iter().filter(in_yields) {
+    for (at, row) in stacks.rows.iter().enumerate().filter(in_yields) {
         if !matches!(row.activity, Activity::OwnCode | Activity::Call) {
             continue;
         }
         pid = Some(row.pid);
         samples += row.samples;
+        if analysis.routes().own_caller(at).is_some() {
+            asked += row.samples;
+        }
         *burnt.entry(row.tid).or_default() += analysis.untraced(row.ns as f64);
     }
     let threads = analysis.threads_that(|times| burnt.contains_key(&times.tid));
     let burnt: f64 = burnt.values().sum();
-    if samples < t::LEAST_SAMPLES || burnt < t::LEAST_SHARE * analysis.cpu_ns {
+    let is_asked = asked as f64 >= PART_ASKED * samples as f64;
+    if samples < t::LEAST_SAMPLES || !is_asked || burnt < t::LEAST_SHARE * analysis.cpu_ns {
         return None;
     }
     let runtime = analysis.runtime(pid);
@@ -332,7 +340,7 @@ mod tests {
 
     #[test]
     fn tasks_that_yield_until_something_happens_are_named() {
-        let found = |of_ms: u64| {
+        let found = |of_ms: u64, asks: bool| {
             let mut fake = Fake::new(1000);
             fake.language = Some(Language::Go);
             fake.in_function(ROOT, "/bin/program", "main.main", 1000);
@@ -343,19 +351,24 @@ mod tests {
             };
             let yields = ["runtime.mcall", "runtime.gosched_m", "runtime.schedule"];
             fake.stack(Activity::OwnCode, None, yields.map(frame), of_ms);
-            fake.stack(
-                Activity::OwnCode,
-                None,
-                ["main.main"].map(frame),
-                1000 - of_ms,
-            );
+            let mut work = |way: &[&str], ms: u64| {
+                let way = way.iter().map(|name| frame(name));
+                fake.stack(Activity::OwnCode, None, way, ms);
+            };
+            let asked_ms = if asks { of_ms / 10 } else { 0 };
+            work(&["main.main", "runtime.Gosched"], asked_ms);
+            work(&["main.main"], 1000 - of_ms - asked_ms);
             fake.findings()
         };
-        let polls = found(700);
+        let polls = found(700, true);
         assert_eq!(polls[0].id, FindingId::BusyPolling);
         hold_words("by_tasks", &polls[0]);
         assert!(polls[0].advice.contains("Gosched"), "{polls:?}");
-        assert!(found(50).is_empty());
+        assert!(found(50, true).is_empty());
+        assert!(
+            found(700, false).is_empty(),
+            "the runtime's own tasks yield"
+        );
     }
 
     #[test]
