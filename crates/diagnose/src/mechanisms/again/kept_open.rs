@@ -1,7 +1,7 @@
 //! Detects files that stay open while the same data is read from them repeatedly.
 
 use super::reopened::whole;
-use super::{Again, ON_READ, finding, from_memory};
+use super::{Again, ON_READ, finding, from_memory, is_database};
 use crate::mechanisms::prelude::*;
 
 /// Finds a file that stays open and is repeatedly read to its end; each time, one read returns nothing.
@@ -131,9 +131,17 @@ pub(crate) fn sought(analysis: &Analysis<'_>) -> Option<Claim> {
     let finding = finding.evidence("reads", reads.calls, "calls");
     let finding = finding.evidence("bytes read", file.read_bytes, "bytes");
     let finding = finding.evidence("size of the file", size, "bytes");
-    let finding = finding.advice(
-        "Keep the parts of the file that are needed repeatedly in memory, or map the file (`mmap`).",
-    );
+    let finding = match is_database(analysis, &file.name.text()) {
+        true => finding
+            .with("It is a database, whose queries go through most of its pages each time.")
+            .advice(
+                "Find the query that scans a whole table (`EXPLAIN QUERY PLAN` says `SCAN`), and create an index for \
+                 what it looks up, or ask for many rows at a time.",
+            ),
+        false => finding.advice(
+            "Keep the parts of the file that are needed repeatedly in memory, or map the file (`mmap`).",
+        ),
+    };
     let finding = finding.limit(from_memory(analysis, size as f64));
     Some(on(finding, &file))
 }
@@ -242,15 +250,20 @@ mod tests {
 
     #[test]
     fn pieces_of_a_small_file_that_are_read_again_and_again_are_found() {
-        let sought = |size: u64, bytes: u64| {
+        let sought_beside = |size: u64, bytes: u64, missing: &str| {
             let mut fake = Fake::new(1000);
+            fake.misses("access", missing, 10);
             fake.calls("pread64", Some(3), 120_000, bytes, 5_000);
             fake.file("/data/tree.db", 1, 120_000, 120_000 * bytes, 0);
             fake.trace.files[0].fd = Some(3);
             fake.trace.files[0].size_bytes = Some(size);
             fake.findings()
         };
+        let sought = |size, bytes| sought_beside(size, bytes, "/data/tree.lock");
+        let database = sought_beside(1 << 20, 16_384, "/data/tree.db-journal");
+        assert!(database[0].advice.contains("index"), "{database:?}");
         let found = sought(1 << 20, 16_384);
+        assert!(found[0].advice.contains("mmap"), "{found:?}");
         assert_eq!(found[0].id, FindingId::Rereading);
         let reported =
             "120,000 reads fetched 1.8 GiB from one file of 1.0 MiB, 1,875 times its size";

@@ -47,6 +47,18 @@ fn finding(
     }
 }
 
+/// Returns whether a file is a database with a journal beside it, which may have been looked up in vain. Its pages are
+/// read and written at their places.
+fn is_database(analysis: &Analysis<'_>, path: &str) -> bool {
+    let opened = analysis.trace.files.iter().map(|file| file.name.text());
+    let missing = analysis.trace.failed_lookups.iter();
+    let mut names = opened.chain(missing.map(|lookup| lookup.path.as_str().into()));
+    names.any(|name| {
+        let end = name.strip_prefix(path);
+        end.is_some_and(|end| ["-journal", "-wal"].contains(&end))
+    })
+}
+
 /// Describes how long it takes to read this many bytes from memory.
 fn from_memory(analysis: &Analysis<'_>, bytes: f64) -> Option<String> {
     let bandwidth = analysis.observation.limits.memory_bandwidth;

@@ -24,7 +24,7 @@ impl<'a> Rewritten<'a> {
         let named = written.name.text();
         let often = written.opens >= t::MANY_OPENS_OF_ONE_FILE && written.writes > 0;
         let is_plain = named.starts_with('/') && !is_of_system(&named);
-        if !often || !is_plain || has_journal(analysis, &named) {
+        if !often || !is_plain || super::is_database(analysis, &named) {
             return None;
         }
         let replaces = |file: &&FileRow| is_for(&named, &file.name.text());
@@ -43,16 +43,6 @@ impl<'a> Rewritten<'a> {
     fn is_put_in_place(&self) -> bool {
         !std::ptr::eq(self.written, self.file)
     }
-}
-
-/// Returns whether a file is a database with a journal beside it. Its pages are written at their places.
-fn has_journal(analysis: &Analysis<'_>, path: &str) -> bool {
-    let mut files = analysis.trace.files.iter();
-    files.any(|file| {
-        let name = file.name.text();
-        let end = name.strip_prefix(path);
-        end.is_some_and(|end| ["-journal", "-wal"].contains(&end))
-    })
 }
 
 /// Returns whether files were renamed about as often as this one was opened, at least every second time. A
