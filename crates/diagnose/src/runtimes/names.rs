@@ -5,7 +5,7 @@
 
 use std::ffi::{OsStr, OsString};
 
-use fathom_model::{CodePlace, Explanation, TimeCategory, WhereRow};
+use fathom_model::{CodePlace, Explanation, TimeCategory};
 use fathom_stacks::is_made_at_run_time;
 use fathom_trace::Trace;
 use serde::Deserialize;
@@ -87,7 +87,8 @@ pub fn asked_by_hand(language: Language) -> Option<String> {
 }
 
 /// Returns the language whose functions an explanation would name if its runtime wrote down their names.
-/// Returns `None` if some functions have names, or if own code doesn't matter.
+/// Returns `None` if most of that time is in functions with names, or if own code doesn't matter. Methods that a JVM
+/// interprets have names in any case.
 pub fn lacks_names(explanation: &Explanation, trace: &Trace) -> Option<Language> {
     let account = &explanation.account;
     let had_none = [
@@ -99,12 +100,22 @@ pub fn lacks_names(explanation: &Explanation, trace: &Trace) -> Option<Language>
     // The share is relative to the time in which no other program had the CPU.
     let least = t::NAMES_SHARE * account.wall_ns.saturating_sub(had_none) as f64;
     let is_made = |place: &CodePlace| place.binary.as_deref().is_some_and(is_made_at_run_time);
-    let is_named = |row: &WhereRow| {
-        let mut places = std::iter::once(&row.place).chain(&row.callers);
-        places.any(|place| is_made(place) && place.function.is_some())
-    };
+    let (mut named_ns, mut unnamed_ns) = (0, 0);
+    for row in &explanation.whereabouts {
+        let mut callers = row.callers.iter().filter(|place| is_made(place)).peekable();
+        let is_named = match is_made(&row.place) {
+            true => row.place.function.is_some(),
+            false if callers.peek().is_some() => callers.any(|place| place.function.is_some()),
+            false => continue,
+        };
+        match is_named {
+            true => named_ns += row.ns,
+            false => unnamed_ns += row.ns,
+        }
+    }
+    let has_names = named_ns > 0 && named_ns >= unnamed_ns;
     let own = account.ns(TimeCategory::UserCode) as f64;
-    if own < least || explanation.whereabouts.iter().any(is_named) {
+    if own < least || has_names {
         return None;
     }
     let mut programs = trace
