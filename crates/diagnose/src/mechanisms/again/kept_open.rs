@@ -13,16 +13,16 @@ pub(crate) fn rewound(analysis: &Analysis<'_>) -> Option<Claim> {
         let on_it = reads_of(file.pid, fd);
         let rows = analysis.rows_of_process(file.pid).filter(|row| on_it(row));
         let at_end: u64 = rows.map(|row| row.sizes[0]).sum();
-        if at_end < t::MANY_OPENS_OF_ONE_FILE {
+        let reads = analysis.tally(&on_it);
+        let rounds = rounds(&file, at_end, reads.calls);
+        if rounds < t::MANY_OPENS_OF_ONE_FILE {
             return None;
         }
-        let reads = analysis.tally(&on_it);
         // A file that is polled for new data, such as a log, returns little each time.
-        let whole = reads.bytes / reads.sizes[0].max(1) >= t::LEAST_OF_A_ROUND;
-        (whole && is_alone(&file, &reads)).then_some((file, fd, reads))
+        let whole = reads.bytes / rounds >= t::LEAST_OF_A_ROUND;
+        (whole && is_alone(&file, &reads)).then_some((file, fd, reads, rounds))
     });
-    let (file, fd, reads) = files.max_by(|a, b| a.2.cost_ns.total_cmp(&b.2.cost_ns))?;
-    let rounds = reads.sizes[0];
+    let (file, fd, reads, rounds) = files.max_by(|a, b| a.2.cost_ns.total_cmp(&b.2.cost_ns))?;
     let again = 1.0 - 1.0 / rounds as f64;
     let all = analysis.tally(|row| row.pid == file.pid && calls::is_read(&row.name));
     let part = part_of(reads.bytes, all.bytes);
@@ -49,6 +49,15 @@ pub(crate) fn rewound(analysis: &Analysis<'_>) -> Option<Claim> {
     let finding = finding.advice("Read the file once and keep the parts that are needed.");
     let finding = finding.limit(from_memory(analysis, reads.bytes as f64 / rounds as f64));
     Some(on(finding, &file))
+}
+
+/// Returns how often a file was read to its end, if that many of the reads of its descriptor, also of other files that
+/// had the same number, returned nothing.
+fn rounds(file: &FileRow, at_end: u64, reads: u64) -> u64 {
+    match file.size_bytes.filter(|size| *size > 0) {
+        Some(size) => at_end.min(file.read_bytes / size),
+        None => (at_end as f64 * part_of(file.reads, reads)) as u64,
+    }
 }
 
 /// A file from which many times its size is read.
@@ -228,6 +237,13 @@ mod tests {
         fake.calls("read", Some(3), 10_000, 0, 300);
         fake.file("/etc/passwd", 1, 2, 4096, 0);
         fake.trace.files[0].fd = Some(3);
+        assert!(!fake.ids().contains(&"rereading"));
+        // Files of modules had the same number before, and this one was read 40 times.
+        let mut fake = Fake::new(1000);
+        fake.calls("read", Some(3), 16_000, 4096, 30_000);
+        fake.calls("read", Some(3), 66, 0, 300);
+        fake.file("/etc/table.json", 40, 16_040, 16_000 * 4096, 0);
+        (fake.trace.files[0].fd, fake.trace.files[0].size_bytes) = (Some(3), Some(400 * 4096));
         assert!(!fake.ids().contains(&"rereading"));
         // A log that is polled for new data.
         assert!(!rewound(100).contains(&"rereading"));
