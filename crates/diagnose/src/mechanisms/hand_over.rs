@@ -543,6 +543,12 @@ mod tests {
         assert_eq!(pair(30_000, 20).ids(), ["wakeup-storm"]);
     }
 
+    fn storm(fake: &mut Fake) -> fathom_model::Finding {
+        let found = fake.findings().into_iter();
+        let mut storms = found.filter(|it| it.id.as_str() == "wakeup-storm");
+        storms.next().expect("they wait for each other")
+    }
+
     #[test]
     fn whoever_wakes_all_that_wait_is_named() {
         let reported = |threads: u32| {
@@ -562,11 +568,7 @@ mod tests {
                 ..fathom_stacks::Frame::default()
             });
             fake.stack(fathom_trace::Activity::Call, Some("futex"), frames, 20);
-            let found = fake.findings();
-            let mut storms = found
-                .into_iter()
-                .filter(|it| it.id.as_str() == "wakeup-storm");
-            storms.next().expect("they wait for each other")
+            storm(&mut fake)
         };
         let found = reported(5);
         crate::fake::hold_words("wakes_all", &found);
@@ -605,11 +607,7 @@ mod tests {
                 ..fathom_stacks::Frame::default()
             });
             fake.stack(fathom_trace::Activity::Call, Some("futex"), frames, 20);
-            let found = fake.findings();
-            let mut storms = found
-                .into_iter()
-                .filter(|it| it.id.as_str() == "wakeup-storm");
-            storms.next().expect("they wait for each other")
+            storm(&mut fake)
         };
         let found = reported(1_000);
         let words = "wakes 5 threads at a time on average";

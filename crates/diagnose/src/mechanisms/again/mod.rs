@@ -47,8 +47,8 @@ fn finding(
     }
 }
 
-/// Returns whether a file is a database with a journal beside it, which may have been looked up in vain. Its pages are
-/// read and written at their places.
+/// Returns whether a file is a database with a journal beside it. The journal may only have been looked up. The pages of
+/// a database are read and written at their places.
 fn is_database(analysis: &Analysis<'_>, path: &str) -> bool {
     let opened = analysis.trace.files.iter().map(|file| file.name.text());
     let missing = analysis.trace.failed_lookups.iter();

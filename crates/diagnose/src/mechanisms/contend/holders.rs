@@ -152,7 +152,7 @@ impl Meanwhile {
     /// Returns where in the program's code the holders waited in this call, but not for a lock.
     fn place_of(&self, analysis: &Analysis<'_>, call: &str) -> Option<CodePlace> {
         longest_wait(analysis, |row, made| {
-            // Whoever sleeps in the call of locks is woken by nobody.
+            // No thread ends a pause that is made in a call for locks.
             let is_pause =
                 || is_by_nobody(analysis, row.woken_by) && !is_for_lock(frames_of(analysis, row));
             made == call && self.holders.contains(&row.tid) && (!calls::is_lock(call) || is_pause())

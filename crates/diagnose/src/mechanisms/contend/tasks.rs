@@ -142,7 +142,7 @@ pub(crate) fn find(analysis: &Analysis<'_>) -> Option<Claim> {
     if !queue.holder_waits && queue.in_lock_code >= t::SPINNING_WORTH_REPORTING * queue.used {
         statement += &format!(" ({:.2} of that for the lock itself)", queue.in_lock_code);
     }
-    // Whoever is woken wants the lock that the others have just got.
+    // All tasks that are woken at once want the same lock.
     let pids = BTreeSet::from([row.pid]);
     let all_woken = hand_over::wakes_all(analysis, &pids, row.goroutines as usize);
     let mut claim = side_by_side(analysis, queue.saving_ns, &statement, "");

@@ -38,7 +38,7 @@ fn awaited<'a>(analysis: &'a Analysis<'_>) -> Option<Awaited<'a>> {
     };
     let all: u64 = peers.values().map(|(ns, _)| ns).sum();
     let (_, most) = peers.iter().max_by_key(|(_, score)| **score)?;
-    // Whoever waits for the command's own server waits for what that server waits for.
+    // A thread that waits for the command's own server waits, in effect, for what the server waits for.
     let counts = |(peer, (ns, _)): &(&&str, &(u64, u64))| {
         let outside = !analysis.descriptors.answers_at(peer);
         outside && *ns as f64 >= PART_OF_AN_OUTSIDE_PEER * most.0 as f64 && *ns > 0
