@@ -409,6 +409,11 @@ pub fn asks_about_path(call: &str) -> bool {
     does(call, ASK_PATH)
 }
 
+/// Reports whether a signal handler ends with this call.
+pub(crate) fn ends_signal(call: &str) -> bool {
+    matches!(call, "rt_sigreturn" | "sigreturn")
+}
+
 /// Reports whether the kernel counts the call as a read or a write in `/proc/PID/io`.
 pub(crate) fn is_counted(call: &str) -> bool {
     does(call, READ | WRITE) && !does(call, MESSAGE) || does(call, COUNTED_AS_BOTH)

@@ -26,6 +26,13 @@ impl Ticks {
         all
     }
 
+    pub(crate) fn of_trace(trace: &Trace) -> Ticks {
+        Ticks {
+            user_ns: trace.accounts.user_ns as f64,
+            system_ns: trace.accounts.system_ns as f64,
+        }
+    }
+
     fn of(run: &Run) -> Ticks {
         Ticks {
             user_ns: run.user_ns as f64,

@@ -210,7 +210,7 @@ impl<'a> Analysis<'a> {
         let measured = trace.call_overhead.map_or(0.0, |it| it.tracer_ns);
         let calls: u64 = trace.syscalls.iter().map(|row| row.calls).sum();
         let tracer_ns = tracing.calls_ns.max(measured * calls as f64) + tracing.faults_ns;
-        kernel_outside::set_apart(trace, tracer_ns, &mut threads);
+        kernel_outside::set_apart(trace, timed, tracer_ns, &mut threads);
         let pools = programs::pools(observation);
         let path = critical_path::find(trace, &threads, &classifier, &pools);
         let traced = path.sums.clone().into_account(trace.duration_ns);

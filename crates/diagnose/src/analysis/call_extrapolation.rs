@@ -68,8 +68,12 @@ impl Analysis<'_> {
         let known: f64 = rows
             .map(|row| self.calls_of(row, rounds) * self.entry_ns(row) + self.copy_ns(row))
             .sum();
+        let dearest = match self.repeats_signals() {
+            true => f64::INFINITY,
+            false => t::DEAREST_SMALL_CALL_NS,
+        };
         let each = match ticks_tell && calls >= t::CALLS_TO_DIVIDE_BY {
-            true => ((in_calls_ns - known).max(0.0) / calls).min(t::DEAREST_SMALL_CALL_NS),
+            true => ((in_calls_ns - known).max(0.0) / calls).min(dearest),
             false => 0.0,
         };
         let elastic = calls_that(&|row| self.is_elastic(row));
@@ -130,6 +134,16 @@ impl Analysis<'_> {
         (self.trace.calls_cut && late >= t::CALLS_OF_A_HABIT).then_some(late)
     }
 
+    /// Reports whether the program mostly handled signals when the tracing of calls ended. What the kernel
+    /// does for a signal costs much more than the return from its handler, and differs between machines, so
+    /// the time says nothing about the number of signals.
+    pub(crate) fn repeats_signals(&self) -> bool {
+        let rows = self.trace.syscalls.iter();
+        let returns = rows.filter(|row| calls::ends_signal(&row.name));
+        let late: u64 = returns.map(|row| row.late_calls).sum();
+        self.habit().is_some_and(|habit| late * 2 > habit)
+    }
+
     /// Reports whether the numbers of calls are estimates from the kernel's ticks.
     pub(crate) fn estimates_calls(&self) -> bool {
         self.extrapolation.guessed
@@ -168,6 +182,9 @@ impl Analysis<'_> {
         if counted_late as f64 >= t::PART_OF_A_ROUND * late as f64 {
             let missed: u64 = counted().map(|row| self.missed(row).0).sum();
             return (missed as f64 / counted_late.max(1) as f64, false);
+        }
+        if self.repeats_signals() {
+            return (0.0, false);
         }
         let known_ns: f64 = rows()
             .map(|row| self.calls_of(row, 0.0) * self.charged_ns(row) + self.copy_ns(row))

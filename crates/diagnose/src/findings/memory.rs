@@ -12,6 +12,9 @@ use crate::thresholds as t;
 /// The minimum part of the wall time in unoptimized code; a tool that is deliberately built that way for its
 /// own tests has less.
 const UNOPTIMISED_SHARE: f64 = 0.25;
+/// The minimum part of the wall time in signals. Unlike other kernel time, delivering them is no part of a
+/// program's work.
+const SIGNALS_SHARE: f64 = 0.1;
 /// The minimum part of the wall time in the allocator. Of 20 well-behaved programs, `jq`, `cargo metadata`
 /// and Perl pattern matching spend the most there, 10 to 19 % (bash loops spend up to 33 %, but shells are
 /// excluded). A program that creates an object for each word spends 36 to 94 %.
@@ -124,7 +127,7 @@ pub(super) const ALL: &[Declaration] = &[
         variants: &[
             shows_above(t::KERNEL_SHARE, per_item::kernel::one_call),
             shows_above(t::KERNEL_SHARE, again::made_up::made_up),
-            shows_above(t::KERNEL_SHARE, per_item::signals::signals),
+            shows_above(SIGNALS_SHARE, per_item::signals::signals),
         ],
         ..USUAL
     },

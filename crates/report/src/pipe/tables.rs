@@ -1,8 +1,8 @@
 //! The tables: times and waits, points in time, bytes.
 
-use fathom_model::{PipeRecord, StageRun};
+use fathom_model::PipeRecord;
 
-use super::view::{exit, holding_up, name, rate, waited};
+use super::view::{Waits, exit, holding_up, name, rate};
 use crate::document::{Cell, Form, Kind, Place, Table};
 use crate::line::Tone;
 use crate::quantity::format_bytes;
@@ -65,9 +65,10 @@ fn times(record: &PipeRecord) -> (&'static str, Table, &'static str) {
     ];
     let row = |index: usize| {
         let summary = &record.summary.stages[index];
-        let wait = |of: fn(&StageRun) -> Option<u64>| {
-            let run = record.observed().map(|round| &round.stages[index]);
-            known(run.and_then(|run| waited(record, run, of(run))))
+        let waits = Waits::of(record, index);
+        let wait = |of: fn(&Waits) -> f64| {
+            let waits = waits.as_ref();
+            known(waits.map(|waits| waits.format(of(waits))))
         };
         let model = record.model.as_ref();
         let free = model.filter(|_| !record.model_misses());
@@ -76,14 +77,14 @@ fn times(record: &PipeRecord) -> (&'static str, Table, &'static str) {
             time(summary.wall.value),
             known(summary.alone.map(|alone| time(alone.value))),
             time(summary.cpu.value),
-            only(index > 0, wait(|run| run.wait_input_ns)),
-            only(index < last, wait(|run| run.wait_output_ns)),
-            wait(|run| run.other_wait_ns),
+            only(index > 0, wait(|waits| waits.input)),
+            only(index < last, wait(|waits| waits.reader)),
+            wait(|waits| waits.other),
             known(free.map(|free| time(free.wall_seconds))),
         ]
     };
-    let note = "wall, alone, CPU: medians of the timed rounds. Waits, from the observed round: for the previous stage, for \
-         the next stage to read, and all other waits, including those for a CPU. Last column: the pipeline's time \
+    let note = "wall, alone, CPU: medians of the timed rounds. Waits, from the observed round, fitted to these times: for the \
+         previous stage, for the next stage to read, and all other waits, including those for a CPU. Last column: the pipeline's time \
          predicted by the model.";
     ("Times", of_stages(record, "Times", &heads, row), note)
 }

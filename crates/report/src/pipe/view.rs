@@ -1,24 +1,66 @@
 //! Selects what to show of a record: the round for the chart, times or shares, rates.
 
-use fathom_model::{Exit, PipeRecord, PipeRound, StageRun};
+use fathom_model::{Exit, PipeRecord, PipeRound};
 
 use crate::quantity::format_bytes;
 use crate::why::{share_text, time};
 
-/// Formats a time of an observed round: as a time if observing hardly slowed the round down, else as a share
-/// of the stage's wall time.
-pub(super) fn waited(record: &PipeRecord, run: &StageRun, ns: Option<u64>) -> Option<String> {
-    let ns = ns?;
-    let quoted = record
-        .explaining
-        .as_ref()
-        .is_some_and(|explaining| explaining.times_are_quoted);
-    Some(if quoted {
-        time(ns as f64 / 1e9)
-    } else {
-        share_text(ns as f64 / run.wall_ns().max(1) as f64)
-    })
+/// What a stage waited for, as shares of its wall time.
+pub(super) struct Waits {
+    pub(super) input: f64,
+    pub(super) reader: f64,
+    pub(super) other: f64,
+    /// The stage's median wall time in seconds, if observing hardly slowed the round down.
+    wall: Option<f64>,
 }
+
+impl Waits {
+    /// Returns the waits of a stage in the observed round, fitted to the timed rounds, so that the median CPU
+    /// time and the waits add up to the median wall time. On a busy machine, a stage waits for a CPU for a
+    /// different time in each round, so that time is in the other waits. Returns `None` if no round was
+    /// observed or its waits are unknown.
+    pub(super) fn of(record: &PipeRecord, stage: usize) -> Option<Waits> {
+        let run = &record.observed()?.stages[stage];
+        let all = run.wall_ns().max(1) as f64;
+        let of_wall = |ns: Option<u64>| Some(ns? as f64 / all);
+        let mut waits = Waits {
+            input: of_wall(run.wait_input_ns)?,
+            reader: of_wall(run.wait_output_ns)?,
+            other: of_wall(run.other_wait_ns)?,
+            wall: None,
+        };
+        let explaining = record.explaining.as_ref();
+        if !explaining.is_some_and(|explaining| explaining.times_are_quoted) {
+            return Some(waits);
+        }
+        let summary = &record.summary.stages[stage];
+        waits.wall = Some(summary.wall.value);
+        // If threads ran at the same time, CPU time says nothing about the waits of all of them together.
+        let overlaps = run
+            .running_ns
+            .is_none_or(|running| (running as f64) < PARALLEL * run.cpu_ns as f64);
+        if !overlaps {
+            let waited = (1.0 - summary.cpu.value / summary.wall.value.max(1e-9)).max(0.0);
+            let neighbours = waits.input + waits.reader;
+            let fits = (waited / neighbours.max(1e-9)).min(1.0);
+            waits.input *= fits;
+            waits.reader *= fits;
+            waits.other = (waited - neighbours).max(0.0);
+        }
+        Some(waits)
+    }
+
+    /// Formats one of the shares: as a time if possible.
+    pub(super) fn format(&self, share: f64) -> String {
+        match self.wall {
+            Some(wall) => time(share * wall),
+            None => share_text(share),
+        }
+    }
+}
+
+/// A stage's threads ran at the same time if a CPU was used for less than this part of its CPU time.
+const PARALLEL: f64 = 0.9;
 
 /// Returns the round to draw: an observed one if possible, else the timed round with the median wall time.
 pub(super) fn drawn<'a>(

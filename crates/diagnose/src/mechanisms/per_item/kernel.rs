@@ -46,6 +46,7 @@ pub(crate) fn one_call(analysis: &Analysis<'_>) -> Option<Claim> {
         .filter(|it| scans_many(analysis, it))
         .collect();
     let is_plain = |name: &str| match calls::on_cpu(name) {
+        _ if calls::ends_signal(name) => true,
         TimeCategory::KernelFiles if asks_about_path(name) => !asks,
         TimeCategory::KernelFiles => !calls::is_setting(name),
         TimeCategory::KernelProcesses => true,

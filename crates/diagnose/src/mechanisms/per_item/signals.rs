@@ -1,18 +1,12 @@
 //! Detects frequent signals that interrupt what the program does.
 
+use crate::kernel_outside::MOST_OF_A_SIGNAL_NS;
 use crate::mechanisms::prelude::*;
-
-/// The call by which a handler returns.
-const RETURN: &str = "rt_sigreturn";
-
-/// The maximum kernel time for one signal, in ns: interrupting the program, setting up its handler, and
-/// arming the timer again. It was 12 µs in a virtual machine.
-const MOST_OF_A_SIGNAL_NS: f64 = 30e3;
 
 /// Finds handlers that are called so often that delivering their signals takes a significant part of the
 /// time.
 pub(crate) fn signals(analysis: &Analysis<'_>) -> Option<Claim> {
-    let returns = |row: &SyscallRow| row.name == RETURN;
+    let returns = |row: &SyscallRow| calls::ends_signal(&row.name);
     let handled = analysis.tally(returns);
     if handled.calls < t::LEAST_SMALL_CALLS {
         return None;
@@ -21,10 +15,11 @@ pub(crate) fn signals(analysis: &Analysis<'_>) -> Option<Claim> {
     let outside = outside.min(handled.calls as f64 * MOST_OF_A_SIGNAL_NS);
     let cost = CallCost::with(&handled, analysis, returns);
     let cost = cost.plus(CallCost::of_part(TimeCategory::KernelOutside, outside));
-    let statement = format!(
-        "{} signals were handled; that",
-        count(analysis.shown_calls(handled.calls as f64))
-    );
+    let signals = count(analysis.shown_calls(handled.calls as f64));
+    let statement = match analysis.repeats_signals() {
+        true => format!("At least {signals} signals were handled (no more were counted); that"),
+        false => format!("{signals} signals were handled; that"),
+    };
     Some(
         cost.finding(FindingId::KernelBound, analysis, &statement)
             .weighing(cost.in_kernel_ns)
