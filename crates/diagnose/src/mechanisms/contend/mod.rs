@@ -17,7 +17,12 @@ use crate::mechanisms::prelude::*;
 
 /// Builds a finding about a lock, with what its waiters would save by running in parallel. Other reasons for
 /// their waits can't be excluded. `most` is `at most ` if only an upper limit is known.
-fn side_by_side(analysis: &Analysis<'_>, saving: f64, who_waits: &str, most: &str) -> Claim {
+pub(super) fn side_by_side(
+    analysis: &Analysis<'_>,
+    saving: f64,
+    who_waits: &str,
+    most: &str,
+) -> Claim {
     let statement = format!(
         "{who_waits}; in parallel they would take {most}{} less, {} of the wall time.",
         time(saving),

@@ -3,6 +3,7 @@
 //! The pause takes the time; what was tried is the reason.
 
 use crate::descriptors::is_path;
+use crate::mechanisms::contend::side_by_side;
 use crate::mechanisms::prelude::*;
 
 const ENOENT: i32 = 2;
@@ -67,6 +68,8 @@ pub(super) struct Tries {
     tries: u64,
     /// The processes that tried.
     pids: BTreeSet<u32>,
+    /// All processes that took the lock, whether or not they had to wait for it, if that is known.
+    users: BTreeSet<u32>,
     /// The number and total length of these processes' pauses.
     pauses: u64,
     slept_ns: u64,
@@ -81,6 +84,7 @@ impl Tries {
             fd: None,
             tries: 0,
             pids: BTreeSet::new(),
+            users: BTreeSet::new(),
             pauses: 0,
             slept_ns: 0,
         }
@@ -160,7 +164,7 @@ fn pauses(analysis: &Analysis<'_>) -> Pauses {
 
 /// Returns what most of the pauses are for, or `None` if no failed attempt came between them.
 pub(super) fn tries(analysis: &Analysis<'_>) -> Option<Tries> {
-    if !analysis.counts_waits() || analysis.by_stops() {
+    if !analysis.counts_waits() {
         return None;
     }
     let pauses = pauses(analysis);
@@ -197,9 +201,15 @@ fn locked_files(analysis: &Analysis<'_>, pauses: impl Fn(u32) -> bool) -> Vec<Tr
     let refused = analysis.calls(|row| calls::is_file_lock(&row.name) && row.would_block > 0);
     let refused = refused.filter(|row| pauses(actor(analysis, row.pid)));
     let name_of = |row: &SyscallRow| analysis.name_of(row.pid, row.fd?);
+    let users = |object: &Option<String>| {
+        let locks = analysis.calls(|row| calls::is_file_lock(&row.name));
+        let of_file = locks.filter(|row| name_of(row) == *object);
+        of_file.map(|row| actor(analysis, row.pid)).collect()
+    };
     let by_file = grouped(refused.map(|row| (name_of(row), row))).into_iter();
     let tries = by_file.map(|(object, rows)| Tries {
         call: rows[0].name.clone(),
+        users: users(&object),
         object,
         fd: rows[0].fd,
         tries: rows.iter().map(|row| row.would_block).sum(),
@@ -343,45 +353,63 @@ pub(crate) fn for_locks(analysis: &Analysis<'_>) -> Option<Claim> {
     let tries = of_a_lock(analysis)?;
     let slept = analysis.off(|row| row.cause == Cause::Asleep && tries.is_of(analysis, row.pid));
     let slept = slept.0.min(analysis.spent_ns(TimeCategory::Sleeping));
-    let (who, holder) = match tries.pids.len() {
-        1 => (
-            "A process".to_owned(),
-            "how long that takes depends on the holder".to_owned(),
-        ),
-        many => (
-            format!("{} processes", count(many)),
-            holders(analysis, &tries),
-        ),
+    let who = match tries.pids.len() {
+        1 => "A process".to_owned(),
+        many => format!("{} processes", count(many)),
     };
-    let statement = format!(
-        "{who} slept {} times between {}: {} of the wall time; {holder}.",
+    let holder = match tries.pids.len().max(tries.users.len()) {
+        1 => "for as long as the holder needed it".to_owned(),
+        _ => holders(analysis, &tries),
+    };
+    let paused = format!(
+        "{who} slept {} times between {}, {holder}",
         count(tries.pauses),
         tries.in_words(),
-        analysis.percent(slept),
     );
     let sleeps =
         |row: &OffCpuRow, spent| spent == TimeCategory::Sleeping && tries.is_of(analysis, row.pid);
+    let in_turn = in_turn(analysis, &tries).filter(|saving| *saving > slept);
+    let claim = match in_turn {
+        Some(saving) => side_by_side(analysis, saving, &paused, ""),
+        None => {
+            let share = analysis.percent(slept);
+            let statement = format!("{paused}: {share} of the wall time.");
+            Claim::new(FindingId::LockContention, analysis, slept, statement)
+                .in_waits(analysis, slept, sleeps)
+        }
+    };
     Some(
-        Claim::new(FindingId::LockContention, analysis, slept, statement)
+        claim
             .evidence("failed tries", tries.tries, "calls")
             .evidence("pauses", tries.pauses, "calls")
             .advice(tries.advice())
             .pid(tries.pids.first().copied())
             .on(tries.fd, tries.object.clone())
             .observed()
-            .likely()
-            .in_waits(analysis, slept, sleeps),
+            .likely(),
     )
+}
+
+/// Returns what the processes that use a lock would save by running at the same time, in ns, if only one of
+/// them ever ran at a time.
+fn in_turn(analysis: &Analysis<'_>, tries: &Tries) -> Option<f64> {
+    let own = analysis.threads_that(|times| tries.users.contains(&times.pid));
+    if tries.users.len() < 2 || !analysis.take_turns(&own) {
+        return None;
+    }
+    let at_once = analysis.observation.cpus.min(tries.users.len());
+    Some(analysis.untraced(own.cpu_ns()) * (1.0 - 1.0 / at_once.max(1) as f64))
 }
 
 /// Describes what is done by the processes that hold the lock one after another.
 fn holders(analysis: &Analysis<'_>, tries: &Tries) -> String {
-    let own = analysis.threads_that(|times| tries.is_of(analysis, times.pid));
+    let own = analysis
+        .threads_that(|times| tries.is_of(analysis, times.pid) || tries.users.contains(&times.pid));
     let waited = own.spent_ns(TimeCategory::Disk) + own.spent_ns(TimeCategory::Network);
     let ran = time(analysis.untraced(own.cpu_ns()));
     match waited > own.cpu_ns() {
-        true => "the holder meanwhile waited for the disk or the network".to_owned(),
-        false => format!("the holder meanwhile computed ({ran} of CPU time in all)"),
+        true => "while the holder waited for the disk or the network".to_owned(),
+        false => format!("while the holder computed ({ran} of CPU time in all)"),
     }
 }
 
