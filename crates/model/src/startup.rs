@@ -2,7 +2,9 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::{Environment, Estimate, Exit, MoreRounds, StopReason, Verdict, Warning, version1};
+use crate::{
+    Environment, Estimate, Exit, Finding, MoreRounds, StopReason, Verdict, Warning, version1,
+};
 
 /// Whether a program's files were left in memory or evicted before the run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -316,6 +318,9 @@ pub struct StartupTrace {
     pub agreement: Option<Agreement>,
     /// What this tier could not see, one sentence each.
     pub not_visible: Vec<String>,
+    /// What makes the start long, as `why` finds it: `startup-dominated` only.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub findings: Vec<Finding>,
 }
 
 /// The same interval of the same traced runs, as seen by the parent and by the kernel.

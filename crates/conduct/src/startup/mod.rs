@@ -238,7 +238,8 @@ fn add(record: &mut StartupRecord, observations: Observations) {
         let Some(mut observed) = observed else {
             continue;
         };
-        compare_with_timed(&mut observed, &record.runs);
+        let cpus = std::thread::available_parallelism().map_or(1, usize::from);
+        compare_with_timed(&mut observed, &record.runs, cpus);
         record.programs[program].ran = observed.ran;
         record.traces.push(observed.trace);
     }

@@ -2,15 +2,19 @@
 
 use std::collections::BTreeSet;
 use std::path::PathBuf;
+use std::sync::Arc;
 
 use fathom_measure::startup::{Purpose, TracedStart};
-use fathom_model::{Agreement, Cache, StampedBy, StartupMetric, StartupRun, StartupTrace};
+use fathom_model::{
+    Agreement, Cache, Finding, FindingId, Run, StampedBy, StartupMetric, StartupRun, StartupTrace,
+};
 use fathom_trace::{Tier, Trace};
 
 use super::first_output::{self, Output, Source};
 use super::phases;
 use super::summary::{judged_metric, own_exit_ns};
 use super::timeline::{self, StartTimeline};
+use crate::observation::Observation;
 
 /// The results of a program's traced runs.
 #[derive(Debug, Clone)]
@@ -28,6 +32,8 @@ pub struct Observed {
     pub exit_ns: Vec<u64>,
     /// Why there are no phases, if known.
     pub no_phases: Option<String>,
+    /// The traced run that showed the files.
+    whole: Arc<Trace>,
 }
 
 /// Evaluates the traced runs of one program, one by one.
@@ -36,7 +42,7 @@ pub struct ObservedStarts {
     program: usize,
     tier: Tier,
     runs: usize,
-    files: Option<StartTimeline>,
+    files: Option<(StartTimeline, Arc<Trace>)>,
     timed: Vec<StartTimeline>,
     /// Times of the first byte, both by the parent's timestamp and by the kernel's.
     pairs: Vec<(u64, u64)>,
@@ -49,7 +55,7 @@ struct Start {
     timeline: StartTimeline,
     /// Time to the first byte as seen by the parent.
     parent_ns: Option<u64>,
-    not_visible: Vec<String>,
+    trace: Trace,
     /// Why the timeline has no phases.
     no_phases: Option<String>,
 }
@@ -83,8 +89,8 @@ impl ObservedStarts {
         }
         self.no_phases = start.no_phases.or(self.no_phases.take());
         if purpose != Purpose::Times {
-            self.files = Some(start.timeline.clone());
-            self.not_visible = start.not_visible;
+            self.not_visible = start.trace.not_visible.clone();
+            self.files = Some((start.timeline.clone(), Arc::new(start.trace)));
         }
         if purpose != Purpose::Files {
             self.timed.push(start.timeline);
@@ -93,7 +99,7 @@ impl ObservedStarts {
 
     /// Returns the results so far; `None` until a run has shown files.
     pub fn observed(&self) -> Option<Observed> {
-        let last = self.files.clone()?;
+        let (last, whole) = self.files.clone()?;
         let timed = || self.timed.iter();
         let phases = phases::median(&self.timed);
         Some(Observed {
@@ -116,9 +122,11 @@ impl ObservedStarts {
                 slowdown_metric: None,
                 agreement: agreement(self.pairs.clone()),
                 not_visible: self.not_visible.clone(),
+                findings: Vec::new(),
             },
             ran: lossy(&last.ran),
             files: each_once([last.ran, last.libraries, last.files].concat()),
+            whole,
         })
     }
 }
@@ -156,7 +164,7 @@ fn read(run: TracedStart) -> Start {
         timeline,
         // This is kept only if the main figure comes from another source.
         parent_ns: parent_ns.filter(|_| source == Source::Call),
-        not_visible: trace.not_visible,
+        trace,
         no_phases,
     }
 }
@@ -200,9 +208,11 @@ fn lossy(paths: &[PathBuf]) -> Vec<String> {
         .collect()
 }
 
-/// Fills in how much slower the traced runs were than the timed ones, up to the first output, or up to the
-/// exit if a run wrote nothing.
-pub fn compare_with_timed(observed: &mut Observed, runs: &[StartupRun]) {
+/// Fills in what makes the start long, and how much slower the traced runs were than the timed ones, up to
+/// the first output, or up to the exit if a run wrote nothing. `cpus` is the number of CPUs that the program
+/// may use.
+pub fn compare_with_timed(observed: &mut Observed, runs: &[StartupRun], cpus: usize) {
+    observed.trace.findings = findings(observed, runs, cpus);
     let trace = &mut observed.trace;
     let metric = match observed.first_output_ns.is_empty() {
         true => StartupMetric::Exit,
@@ -230,6 +240,57 @@ pub fn compare_with_timed(observed: &mut Observed, runs: &[StartupRun]) {
     trace.slowdown_metric = trace.slowdown.map(|_| metric);
 }
 
+/// Returns what `why` finds about the start in the traced run, with times of the timed runs.
+fn findings(observed: &Observed, runs: &[StartupRun], cpus: usize) -> Vec<Finding> {
+    let trace = &*observed.whole;
+    let own = |run: &&StartupRun| run.program == observed.trace.program && run.cache == Cache::Warm;
+    let timed = runs.iter().filter(own).filter_map(|run| {
+        let wall_ns = match trace.end.cut_short {
+            true => run.first_output_ns?,
+            false => own_exit_ns(run)?,
+        };
+        Some(as_run(run, wall_ns))
+    });
+    let observation = Observation {
+        trace: trace.clone(),
+        timed: timed.collect(),
+        cpus,
+        ..Observation::default()
+    };
+    let mut found = crate::diagnose(&observation).findings;
+    found.retain(|finding| finding.id == FindingId::StartupDominated);
+    found
+}
+
+/// Returns what is known about a timed start in the form of a timed run.
+fn as_run(start: &StartupRun, wall_ns: u64) -> Run {
+    Run {
+        benchmark: start.program,
+        round: start.round,
+        position: start.position,
+        started_ns: 0,
+        wall_ns,
+        spawn_ns: 0,
+        cpu_ns: start.cpu_ns,
+        user_ns: 0,
+        system_ns: 0,
+        run_queue_wait_ns: start.run_queue_wait_ns,
+        harness_wait_ns: None,
+        undisturbed_ns: None,
+        peak_memory_bytes: 0,
+        minor_faults: start.minor_faults,
+        major_faults: start.major_faults,
+        voluntary_switches: 0,
+        involuntary_switches: 0,
+        io: None,
+        steal_ns: None,
+        throttled_ns: start.throttled_ns,
+        delayed_ns: None,
+        left_behind: start.left_behind,
+        exit: start.exit,
+    }
+}
+
 fn agreement(pairs: Vec<(u64, u64)>) -> Option<Agreement> {
     let mut differences: Vec<i64> = pairs
         .iter()
@@ -246,6 +307,7 @@ fn agreement(pairs: Vec<(u64, u64)>) -> Option<Agreement> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::fake::Fake;
 
     #[test]
     fn a_file_is_taken_once_where_it_came_first() {
@@ -256,9 +318,8 @@ mod tests {
         );
     }
 
-    #[test]
-    fn a_silent_program_is_compared_by_the_time_to_its_exit() {
-        let run = |first_output_ns, exit_ns| StartupRun {
+    fn run(first_output_ns: Option<u64>, exit_ns: u64) -> StartupRun {
+        StartupRun {
             program: 0,
             round: 0,
             position: 0,
@@ -281,7 +342,11 @@ mod tests {
             void: false,
             left_behind: 0,
             exit: fathom_model::Exit::Code(0),
-        };
+        }
+    }
+
+    #[test]
+    fn a_silent_program_is_compared_by_the_time_to_its_exit() {
         let timeline = |first_output_ns, exit_ns| StartTimeline {
             first_output_ns,
             exit_ns: Some(exit_ns),
@@ -292,12 +357,12 @@ mod tests {
             let start = Start {
                 timeline,
                 parent_ns: None,
-                not_visible: Vec::new(),
+                trace: Trace::default(),
                 no_phases: None,
             };
             starts.add_read(Purpose::FilesAndTimes, start);
             let mut observed = starts.observed().unwrap();
-            compare_with_timed(&mut observed, &[run]);
+            compare_with_timed(&mut observed, &[run], 1);
             (observed.trace.slowdown, observed.trace.slowdown_metric)
         };
         assert_eq!(
@@ -316,5 +381,31 @@ mod tests {
         assert_eq!(agreed.median_difference_ns, 20);
         assert_eq!(agreed.largest_difference_ns, 50);
         assert_eq!(agreement(Vec::new()), None);
+    }
+
+    #[test]
+    fn a_start_that_loads_much_code_has_its_finding() {
+        let mut fake = Fake::new(1000);
+        fake.trace.processes[0].execs[0].path = "/usr/bin/python3".to_owned();
+        for i in 0..300 {
+            let name = format!("/lib/module{i}.pyc");
+            fake.file(&name, 1, 2, 9_000, 1 + i * 2_500_000);
+        }
+        let mut starts = ObservedStarts::new(0, Tier::Kernel);
+        starts.add_read(
+            Purpose::FilesAndTimes,
+            Start {
+                timeline: StartTimeline::default(),
+                parent_ns: None,
+                trace: fake.trace,
+                no_phases: None,
+            },
+        );
+        let mut observed = starts.observed().expect("one run");
+        compare_with_timed(&mut observed, &[run(None, 1_000_000_000)], 2);
+        let [found] = &observed.trace.findings[..] else {
+            panic!("{:?}", observed.trace.findings)
+        };
+        assert!(found.statement.contains("300 code files"), "{found:?}");
     }
 }

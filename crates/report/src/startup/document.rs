@@ -110,6 +110,7 @@ fn where_it_goes<'a>(out: &mut Document<'a>, record: &'a StartupRecord) {
                 programs::ran(part, program);
             }
             programs::opened_in_short(part, trace);
+            programs::causes(part, trace);
             return;
         }
         for trace in traces {

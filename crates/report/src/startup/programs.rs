@@ -24,6 +24,7 @@ pub(super) fn add<'a>(out: &mut Document<'a>, record: &'a StartupRecord, form: F
                 part.drawn(|page| phases::write(page, trace));
             }
             opened(part, trace);
+            causes(part, trace);
             observed(part, trace);
             if form == Form::Page {
                 part.list("Libraries", trace.libraries.clone());
@@ -38,6 +39,14 @@ pub(super) fn add<'a>(out: &mut Document<'a>, record: &'a StartupRecord, form: F
 pub(super) fn ran(out: &mut Document, program: &StartupProgram) {
     if !program.ran.is_empty() {
         out.fact("ran", Tone::Plain, program.ran.join(" > "));
+    }
+}
+
+/// Says what makes the start long, and what to change.
+pub(super) fn causes(out: &mut Document, trace: &StartupTrace) {
+    for finding in &trace.findings {
+        out.fact("why", Tone::Plain, &*finding.statement);
+        out.fact("change", Tone::Plain, &*finding.advice);
     }
 }
 

@@ -167,6 +167,7 @@ pub(crate) fn full() -> StartupRecord {
                 largest_difference_ns: 31_000,
             }),
             not_visible: vec!["what happens in mapped files".to_string()],
+            findings: Vec::new(),
         }],
         cold: vec![ColdEvidence {
             program: 0,
