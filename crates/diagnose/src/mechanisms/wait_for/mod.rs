@@ -8,6 +8,7 @@ pub(crate) mod grace;
 mod looks;
 pub(crate) mod network;
 mod peer;
+mod requests;
 pub(crate) mod syncs;
 pub(crate) mod timers;
 pub(crate) mod tries;
