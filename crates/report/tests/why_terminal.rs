@@ -327,8 +327,7 @@ fn garbage_collection_is_added_up_and_says_what_changes_it() {
     }
     explanation.timed.peak_memory.value = 58.0 * 1024.0 * 1024.0;
     let text = print(&explanation).replace('\n', " ");
-    let headline =
-        "61 % in garbage collection of a process of 58.0 MiB, changed by -Xmx; no known cause";
+    let headline = "61 % in garbage collection of a process of 58.0 MiB; changed by -Xmx";
     assert!(text.contains(headline), "{text}");
     explanation.whereabouts[0].share = 0.62;
     assert!(print(&explanation).contains("62 % in Regex::from_str"));

@@ -50,12 +50,7 @@ pub(crate) fn verdict(explanation: &Explanation) -> String {
     let place = whereabouts::headline(explanation).filter(|_| !says_more);
     place.map_or_else(
         || in_a_line(facts),
-        |place| {
-            format!(
-                "{place}; no known cause{}",
-                beside_others(&explanation.account)
-            )
-        },
+        |place| format!("{place}{}", beside_others(&explanation.account)),
     )
 }
 

@@ -144,8 +144,8 @@ fn without_folders(path: &str, width: usize) -> String {
     shorter.next().unwrap_or_else(|| path.to_owned())
 }
 
-/// Returns the largest row, if it stands out and says more than its kind of time: `70 % in parse_line (p.c:7)
-/// <- main`.
+/// Returns the largest row, if it stands out and says more than its kind of time, and the options that change it:
+/// `70 % in parse_line (p.c:7) <- main; no known cause`.
 pub(super) fn headline(explanation: &Explanation) -> Option<String> {
     let row = shown(explanation).next()?;
     let least = STANDS_OUT * words::own_part(&explanation.account);
@@ -153,7 +153,16 @@ pub(super) fn headline(explanation: &Explanation) -> Option<String> {
         return (share >= least).then(|| format!("{} in {words}", share_text(share)));
     }
     let words = in_a_sentence(row).filter(|_| row.share >= least)?;
-    Some(format!("{} in {words}", share_text(row.share)))
+    let share = share_text(row.share);
+    Some(format!("{share} in {words}; {}", changed_by(row)))
+}
+
+/// Returns the options that change what a row is about: `changed by -Xmx`.
+fn changed_by(row: &WhereRow) -> String {
+    match row.changed_by.is_empty() {
+        true => "no known cause".to_owned(),
+        false => format!("changed by {}", row.changed_by.join(", ")),
+    }
 }
 
 /// Returns the share and the place of the row with most of the program's own code.
@@ -186,7 +195,7 @@ fn in_a_sentence(row: &WhereRow) -> Option<String> {
 }
 
 /// Returns the runtime's largest additional work, summed over all of its rows, and the option that changes
-/// it: `garbage collection of a process of 58.3 MiB, changed by -Xmx`.
+/// it: `garbage collection of a process of 58.3 MiB; changed by -Xmx`.
 fn of_runtime(explanation: &Explanation) -> Option<(f64, String)> {
     let rows = |role| {
         let rows = explanation.whereabouts.iter();
@@ -203,11 +212,8 @@ fn of_runtime(explanation: &Explanation) -> Option<(f64, String)> {
         true => format!(" of a process of {}", format_bytes(memory)),
         false => String::new(),
     };
-    let changed_by = match first.changed_by.is_empty() {
-        true => String::new(),
-        false => format!(", changed by {}", first.changed_by.join(", ")),
-    };
-    Some((share(most), format!("{}{of}{changed_by}", in_a_role(most))))
+    let what = format!("{}{of}; {}", in_a_role(most), changed_by(first));
+    Some((share(most), what))
 }
 
 #[cfg(test)]
