@@ -98,7 +98,8 @@ pub enum ThreadRole {
     Service,
 }
 
-/// Returns the name of a Rust or C++ function without its type arguments, which are in `<` and `>`.
+/// Returns the name of a Rust or C++ function without its type arguments, which are in `<` and `>`. A name that is
+/// in such brackets as a whole, such as Python's `<module>`, is returned unchanged.
 pub fn without_type_arguments(name: &str) -> String {
     let mut depth = 0usize;
     let mut out = String::new();
@@ -109,6 +110,9 @@ pub fn without_type_arguments(name: &str) -> String {
             _ if depth == 0 => out.push(c),
             _ => {}
         }
+    }
+    if out.is_empty() {
+        return name.to_owned();
     }
     out
 }

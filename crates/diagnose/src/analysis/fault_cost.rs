@@ -17,6 +17,8 @@ pub(crate) struct FaultCost {
     pub ns: f64,
     /// The number of faults on the critical path.
     pub count: u64,
+    /// The number of all faults.
+    pub all: u64,
     /// The cost of one fault.
     pub each_ns: f64,
     /// Whether the cost was measured rather than modelled.
@@ -33,7 +35,7 @@ impl Analysis<'_> {
 fn measured(analysis: &Analysis<'_>) -> Option<FaultCost> {
     let trace = analysis.trace;
     trace.fault_overhead?;
-    let (mut ns, mut count) = (0.0, 0.0);
+    let (mut ns, mut count, mut all) = (0.0, 0.0, 0);
     for thread in &trace.threads {
         let took = traced_ns(trace, thread, analysis.entry_exit.fault_ns);
         let (Some(took), Some(faults)) = (took, thread.timed_faults) else {
@@ -43,10 +45,12 @@ fn measured(analysis: &Analysis<'_>) -> Option<FaultCost> {
         let tracer = analysis.fault_tracing * tracer_of_ns(trace, thread);
         ns += weight * (took - tracer).max(0.0);
         count += weight * faults as f64;
+        all += faults;
     }
     Some(FaultCost {
         ns,
         count: count as u64,
+        all,
         each_ns: ns / f64::max(count, 1.0),
         measured: true,
     })
@@ -64,6 +68,7 @@ fn modelled(analysis: &Analysis<'_>) -> FaultCost {
     FaultCost {
         ns: count * each_ns,
         count: count as u64,
+        all: trace.accounts.minor_faults.max(count as u64),
         each_ns,
         measured: false,
     }

@@ -36,7 +36,7 @@ pub(crate) fn faults(analysis: &Analysis<'_>) -> Option<Claim> {
     // memory.
     let statement = format!(
         "{} page faults, on first access to memory, cost {}{}.",
-        count(faults),
+        count(all.all),
         if all.measured { "" } else { "about " },
         analysis.time_and_share(cost),
     );
@@ -69,7 +69,7 @@ pub(crate) fn faults(analysis: &Analysis<'_>) -> Option<Claim> {
         Claim::new(FindingId::PageFaultHeavy, analysis, cost, statement)
             .beside(analysis, given_back)
             .pieces(vec![Piece::of(TimeCategory::KernelProcesses, given_back)])
-            .evidence("minor faults", faults, "faults")
+            .evidence("minor faults", all.all, "faults")
             .evidence(each, all.each_ns, "ns")
             .advice(advice)
             .takes_here("a first touch", limits.page_fault_seconds)

@@ -1,5 +1,7 @@
 //! Detects that thousands of very small files are opened for a few bytes each.
 
+use std::path::Path;
+
 use crate::mechanisms::prelude::*;
 
 /// Different files that one process opened.
@@ -183,9 +185,11 @@ fn claim(
         let on_fd = row.pid == first.pid && row.fd.is_some_and(|fd| fd > 2);
         on_fd && (calls::is_around_read(&row.name) || row.name == "fcntl")
     };
+    let asking = |row: &SyscallRow| row.pid == first.pid && calls::asks_about_path(&row.name);
+    let asked = part_of_calls(analysis, first.pid, asked(analysis, files), asking);
     let traced = analysis.traced_calls(opening);
     let opened = CallCost::of(analysis, |row| opening(row) || around(row));
-    let calls = opened.part(part_of(opens, traced)).plus(data);
+    let calls = opened.part(part_of(opens, traced)).plus(asked).plus(data);
     let waits = waits(analysis, files);
     let is_of_disk = waits.in_kernel_ns > calls.in_kernel_ns / 4.0;
     let cost = calls.plus(waits);
@@ -205,6 +209,28 @@ fn claim(
     let finding = finding.evidence("bytes of a file", bytes_each, "bytes");
     let path = first.name.to_string();
     Some(finding.advice(words.advice).pid(first.pid).on(None, path))
+}
+
+/// Returns how many calls asked what is at a path in the folder that holds all of these files.
+fn asked(analysis: &Analysis<'_>, files: &Files<'_>) -> u64 {
+    let mut names = files.0.iter().map(|file| file.name.text());
+    let first = names.next().unwrap_or_default();
+    let mut shared = first.len();
+    for name in names {
+        let alike = first
+            .bytes()
+            .zip(name.bytes())
+            .take_while(|(one, other)| one == other);
+        shared = shared.min(alike.count());
+    }
+    let folder = first.get(..shared).and_then(|path| path.rsplit_once('/'));
+    let Some((folder, _)) = folder.filter(|(folder, _)| !folder.is_empty()) else {
+        return 0;
+    };
+    let rows = analysis.trace.paths.iter();
+    let own = rows.filter(|row| row.pid == files.0[0].pid && calls::asks_about_path(&row.call));
+    let within = own.filter(|row| Path::new(&row.path).starts_with(folder));
+    within.map(|row| row.calls).sum()
 }
 
 /// Returns the disk waits: each of the files is at a different place on the disk, and so is its folder entry.
@@ -252,6 +278,27 @@ mod tests {
             "{}",
             found[0].statement
         );
+    }
+
+    #[test]
+    fn the_questions_about_their_paths_belong_to_the_cost() {
+        let asked = |path: &str| {
+            let mut fake = reads(10_000, 46);
+            fake.calls("newfstatat", None, 20_000, 0, 1_000);
+            fake.trace.paths = vec![fathom_trace::PathRow {
+                pid: crate::fake::ROOT,
+                call: "newfstatat".to_owned(),
+                path: path.to_owned(),
+                calls: 20_000,
+                ns: 20_000_000,
+                samples: 100,
+            }];
+            let found = fake.findings();
+            let of_files = found.iter().find(|one| one.id == FindingId::SmallFileIo);
+            of_files.expect("10,000 files").could_win_ns / 1_000_000
+        };
+        assert!((95..101).contains(&asked("/data/#.txt")));
+        assert!((75..79).contains(&asked("/other")));
     }
 
     #[test]
