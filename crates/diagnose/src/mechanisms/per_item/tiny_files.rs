@@ -186,7 +186,11 @@ fn claim(
         on_fd && (calls::is_around_read(&row.name) || row.name == "fcntl")
     };
     let asking = |row: &SyscallRow| row.pid == first.pid && calls::asks_about_path(&row.name);
-    let asked = part_of_calls(analysis, first.pid, asked(analysis, files), asking);
+    let folder = folder(files);
+    let asked = folder
+        .as_ref()
+        .map_or(0, |folder| asked(analysis, first.pid, folder));
+    let asked = part_of_calls(analysis, first.pid, asked, asking);
     let traced = analysis.traced_calls(opening);
     let opened = CallCost::of(analysis, |row| opening(row) || around(row));
     let calls = opened.part(part_of(opens, traced)).plus(asked).plus(data);
@@ -207,28 +211,32 @@ fn claim(
     let finding = finding.with(words.reason).weighing(cost.in_kernel_ns);
     let finding = finding.evidence("files", number, "files");
     let finding = finding.evidence("bytes of a file", bytes_each, "bytes");
-    let path = first.name.to_string();
+    let path = folder.unwrap_or_else(|| first.name.to_string());
     Some(finding.advice(words.advice).pid(first.pid).on(None, path))
 }
 
-/// Returns how many calls asked what is at a path in the folder that holds all of these files.
-fn asked(analysis: &Analysis<'_>, files: &Files<'_>) -> u64 {
-    let mut names = files.0.iter().map(|file| file.name.text());
-    let first = names.next().unwrap_or_default();
-    let mut shared = first.len();
-    for name in names {
-        let alike = first
-            .bytes()
-            .zip(name.bytes())
-            .take_while(|(one, other)| one == other);
-        shared = shared.min(alike.count());
-    }
-    let folder = first.get(..shared).and_then(|path| path.rsplit_once('/'));
-    let Some((folder, _)) = folder.filter(|(folder, _)| !folder.is_empty()) else {
-        return 0;
-    };
+/// The part of the files that are in a folder if the files are said to be those of the folder. A program also reads
+/// its settings.
+const MOST_OF_THE_FILES: f64 = 0.9;
+
+/// Returns the innermost folder that holds most of these files.
+fn folder(files: &Files<'_>) -> Option<String> {
+    let names: Vec<_> = files.0.iter().map(|file| file.name.text()).collect();
+    let folders = names
+        .iter()
+        .flat_map(|name| Path::new(&**name).ancestors().skip(1));
+    let holding = totals(folders.map(|folder| (folder, 1)));
+    let most = MOST_OF_THE_FILES * names.len() as f64;
+    let folders = holding.into_iter().filter(|(_, held)| *held as f64 >= most);
+    let innermost = folders.max_by_key(|(folder, _)| folder.components().count());
+    let (folder, _) = innermost.filter(|(folder, _)| folder.parent().is_some())?;
+    Some(folder.display().to_string())
+}
+
+/// Returns how many calls of a process asked what is at a path in a folder.
+fn asked(analysis: &Analysis<'_>, pid: u32, folder: &str) -> u64 {
     let rows = analysis.trace.paths.iter();
-    let own = rows.filter(|row| row.pid == files.0[0].pid && calls::asks_about_path(&row.call));
+    let own = rows.filter(|row| row.pid == pid && calls::asks_about_path(&row.call));
     let within = own.filter(|row| Path::new(&row.path).starts_with(folder));
     within.map(|row| row.calls).sum()
 }
