@@ -159,6 +159,8 @@ class CodePlace:
     after: str | None = None
     # If there is no function: the byte offset in the binary.
     offset: int | None = None
+    # The text of that line, if it is in the program's own source and the file could be read.
+    source_text: str | None = None
     # If there is no function: the package with the symbols of the binary.
     symbols_in: str | None = None
 
@@ -501,6 +503,8 @@ class Finding:
     offset: int | None = None
     # The result of running the command without this cause; absent if that wasn't requested.
     proof: Proof | None = None
+    # The text of that line, if it is in the program's own source and the file could be read.
+    source_text: str | None = None
     # If there is no function: the package with the symbols of the binary.
     symbols_in: str | None = None
 
@@ -732,6 +736,8 @@ class PathStep:
     offset: int | None = None
     # At the end of a path: what the runtime did there.
     role: ThreadRole | None = None
+    # The text of that line, if it is in the program's own source and the file could be read.
+    source_text: str | None = None
     # If there is no function: the package with the symbols of the binary.
     symbols_in: str | None = None
 
@@ -970,6 +976,8 @@ class StepDifference:
     offset: int | None = None
     # At the end of a path: what the runtime did there.
     role: ThreadRole | None = None
+    # The text of that line, if it is in the program's own source and the file could be read.
+    source_text: str | None = None
     # If there is no function: the package with the symbols of the binary.
     symbols_in: str | None = None
 
@@ -1190,6 +1198,8 @@ class WhereRow:
     group: str | None = None
     # If there is no function: the byte offset in the binary.
     offset: int | None = None
+    # The text of that line, if it is in the program's own source and the file could be read.
+    source_text: str | None = None
     # If there is no function: the package with the symbols of the binary.
     symbols_in: str | None = None
 

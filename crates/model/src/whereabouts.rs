@@ -18,6 +18,9 @@ pub struct CodePlace {
     /// line of the call.
     #[serde(default)]
     pub line: Option<u32>,
+    /// The text of that line, if it is in the program's own source and the file could be read.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub source_text: Option<String>,
     /// The file that the code is from: a path, `[vdso]`, or `//anon` and the like for code generated at run
     /// time.
     #[serde(default)]

@@ -334,6 +334,19 @@ fn garbage_collection_is_added_up_and_says_what_changes_it() {
 }
 
 #[test]
+fn a_row_that_stands_out_quotes_the_source_line() {
+    let mut explanation = placed();
+    let caller = &mut explanation.whereabouts[0].callers[0];
+    caller.source_text = Some("let pattern: Regex = PATTERN.parse()?;\u{1b}[31m".to_owned());
+    let text = print(&explanation);
+    let line = "env.rs:41: let pattern: Regex = PATTERN.parse()?;";
+    assert!(text.contains(line) && !text.contains('\u{1b}'), "{text}");
+    assert!(text.lines().all(|line| line.chars().count() <= 80), "{text}");
+    explanation.whereabouts[0].share = 0.1;
+    assert!(!print(&explanation).contains(line), "a small row");
+}
+
+#[test]
 fn colour_changes_no_character() {
     let options = WhyOptions {
         screen: Screen {

@@ -60,6 +60,8 @@ pub fn attached(plan: &AttachPlan, observer: &mut dyn Observer) -> Result<Explai
     super::packages::name(&mut explanation);
     let folder = PathBuf::from(format!("/proc/{}/cwd", plan.pid));
     super::java_lines::name(&mut explanation, &observation.trace, &folder);
+    let root = PathBuf::from(format!("/proc/{}/root", plan.pid));
+    super::source_lines::add(&mut explanation, &root, &folder);
     explanation.explaining.names_by = asked::names_by(&explanation, &observation.trace);
     Ok(Explained {
         explanation,

@@ -9,6 +9,7 @@ mod limits;
 mod observe;
 mod packages;
 mod representative;
+mod source_lines;
 mod timing;
 
 use std::collections::BTreeSet;
@@ -192,6 +193,7 @@ fn explain(target: &Target, timing: &Timing, observation: &Observation) -> Expla
         &observation.trace,
         target.command.folder(),
     );
+    source_lines::add(&mut explanation, Path::new("/"), target.command.folder());
     explanation
 }
 

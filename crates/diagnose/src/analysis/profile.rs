@@ -45,6 +45,7 @@ impl Analysis<'_> {
             function: frame.function.clone(),
             source_file: frame.source_file.clone(),
             line: frame.line.filter(|line| *line > 0),
+            source_text: None,
             binary: (!frame.binary.is_empty()).then(|| frame.binary.clone()),
             offset: frame.offset,
             after: frame.after.clone(),

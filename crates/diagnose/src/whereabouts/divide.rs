@@ -256,6 +256,7 @@ pub(super) fn code_place(Step { frame, is_own, .. }: Step<'_>) -> CodePlace {
         // Lines inside a library don't help to find a cause.
         source_file: frame.source_file.clone().filter(|_| is_own),
         line: frame.line.filter(|line| is_own && *line > 0),
+        source_text: None,
         binary: (!frame.binary.is_empty()).then(|| frame.binary.clone()),
         offset: frame.offset,
         after: frame.after.clone(),

@@ -128,6 +128,19 @@ pub(super) fn place(place: &CodePlace) -> Option<String> {
     })
 }
 
+/// Returns the source line of the first of these places that has one, with its number: `12: total += price(i);`.
+pub(super) fn source_line(at: &CodePlace, callers: &[CodePlace]) -> Option<String> {
+    let mut places = std::iter::once(at).chain(callers);
+    places.find_map(|place| {
+        let file = file_name(place.source_file.as_deref()?);
+        Some(format!(
+            "{file}:{}: {}",
+            place.line?,
+            place.source_text.as_deref()?
+        ))
+    })
+}
+
 fn bare(place: &CodePlace) -> Option<String> {
     let file = place.binary.as_deref().unwrap_or_default();
     if let Some(function) = &place.function {

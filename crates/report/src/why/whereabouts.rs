@@ -107,6 +107,18 @@ pub(super) fn write(page: &mut Page, explanation: &Explanation) {
         for further in lines {
             page.push(Line::new().pad_to(from).add(Tone::Plain, further));
         }
+        let least = STANDS_OUT * words::own_part(&explanation.account);
+        let source = code_name::source_line(&row.place, &row.callers);
+        if let Some(source) = source.filter(|_| row.share >= least) {
+            let source = page.clean(&source);
+            // A line of code isn't wrapped: it begins further left if it is long.
+            let from = match columns(&source) <= page.width() - from {
+                true => from,
+                false => INDENT,
+            };
+            let source = page.begin(&source, page.width() - from);
+            page.push(Line::new().pad_to(from).add(Tone::Quiet, source));
+        }
     }
     if !shown(explanation).any(|row| row.kind == TimeCategory::UserCode) {
         own_code::line(page, explanation);

@@ -95,6 +95,7 @@ fn place(next: &mut impl FnMut() -> String) -> CodePlace {
         function: (!function.contains("script")).then_some(function),
         source_file: Some(next()),
         line: Some(7),
+        source_text: Some(next()),
         binary: Some(next()),
         offset: Some(16),
         after: Some(next()),
