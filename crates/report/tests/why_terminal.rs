@@ -341,7 +341,10 @@ fn a_row_that_stands_out_quotes_the_source_line() {
     let text = print(&explanation);
     let line = "env.rs:41: let pattern: Regex = PATTERN.parse()?;";
     assert!(text.contains(line) && !text.contains('\u{1b}'), "{text}");
-    assert!(text.lines().all(|line| line.chars().count() <= 80), "{text}");
+    assert!(
+        text.lines().all(|line| line.chars().count() <= 80),
+        "{text}"
+    );
     explanation.whereabouts[0].share = 0.1;
     assert!(!print(&explanation).contains(line), "a small row");
 }

@@ -17,6 +17,8 @@ const ROWS: usize = 5;
 const MATTERS: f64 = 0.05;
 /// The share of that part from which on a row is the answer if there is no finding.
 const STANDS_OUT: f64 = 0.2;
+/// The maximum number of source lines on a screen.
+const QUOTED: usize = 2;
 /// Width of a share.
 const SHARE: usize = 6;
 /// The minimum width next to what the time was spent on; if there is less, the rest is written below.
@@ -87,6 +89,7 @@ pub(super) fn write(page: &mut Page, explanation: &Explanation) {
     let widest = whats.iter().map(|what| columns(what)).max().unwrap_or(0);
     let start = SHARE + 2 + widest + 2;
     let is_beside = page.width() >= start + LEAST_BESIDE;
+    let mut quoted = 0;
     for (row, what) in rows.into_iter().zip(whats) {
         let share = share_text(row.share);
         let line = Line::new()
@@ -109,7 +112,8 @@ pub(super) fn write(page: &mut Page, explanation: &Explanation) {
         }
         let least = STANDS_OUT * words::own_part(&explanation.account);
         let source = code_name::source_line(&row.place, &row.callers);
-        if let Some(source) = source.filter(|_| row.share >= least) {
+        if let Some(source) = source.filter(|_| row.share >= least && quoted < QUOTED) {
+            quoted += 1;
             let source = page.clean(&source);
             // A line of code isn't wrapped: it begins further left if it is long.
             let from = match columns(&source) <= page.width() - from {
