@@ -399,12 +399,20 @@ fn reused(trace: &Trace) -> HashMap<(u32, i32), WaitKind> {
         .collect()
 }
 
+/// Returns the address at which a connection was accepted; empty if it is unknown.
+pub(crate) fn door_of(kind: &DescriptorKind) -> Option<&str> {
+    match kind {
+        DescriptorKind::Socket(Socket {
+            end: SocketEnd::Accepted(door),
+            ..
+        }) => Some(door.as_deref().unwrap_or_default()),
+        _ => None,
+    }
+}
+
 /// Reports whether a connection was accepted.
 pub(crate) fn is_accepted(kind: &DescriptorKind) -> bool {
-    match kind {
-        DescriptorKind::Socket(socket) => matches!(socket.end, SocketEnd::Accepted(_)),
-        _ => false,
-    }
+    door_of(kind).is_some()
 }
 
 #[cfg(test)]

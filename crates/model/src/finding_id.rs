@@ -87,6 +87,8 @@ finding_ids! {
         "Files are read, or folders are listed, again and again.",
     Rewriting = "rewriting" in [KernelIo, KernelFiles]:
         "A whole file is rewritten for each change.",
+    SerialRequests = "serial-requests" in []:
+        "One thread handles the requests of several clients one after another.",
     Sleeping = "sleeping" in [Sleeping]:
         "The program sleeps deliberately.",
     SmallFileIo = "small-file-io" in [KernelIo]:

@@ -19,6 +19,10 @@ const SHARE_OF_WAITING_TEAM: f64 = 0.3;
 /// of 512 spends 9 %.
 const SHARE_OF_CHANNELS: f64 = 0.2;
 
+/// The minimum part of the wall time that clients of one thread would save side by side. A program that also serves
+/// one client now and then isn't about serving.
+const SHARE_OF_SERVING: f64 = 0.15;
+
 pub(super) const ALL: &[Declaration] = &[
     Declaration {
         id: Id::LockContention,
@@ -75,9 +79,29 @@ pub(super) const ALL: &[Declaration] = &[
             a_third(Id::WakeupStorm),
             a_third(Id::BusyPolling),
             a_third(Id::CpuStarved),
+            a_third(Id::SerialRequests),
         ]),
         least: Least::OF_WORK.with_ns(t::LEAST_PARALLEL_SAVING_NS),
         variants: &[shows(serial::threads::find), shows(serial::processes::find)],
+        ..USUAL
+    },
+    Declaration {
+        id: Id::SerialRequests,
+        mechanism: Mechanism::Serial,
+        also: &Part::ALL,
+        // Requests that repeat work, or do what could be avoided, keep others waiting for that reason.
+        effect_of: EffectOf::Causes(&[
+            a_third(Id::AllocatorChurn),
+            a_third(Id::BusyPolling),
+            a_third(Id::GrowingWork),
+            a_third(Id::LibraryWork),
+            a_third(Id::LockContention),
+            a_third(Id::MissingFileLookups),
+            a_third(Id::SmallFileIo),
+            a_third(Id::SyncWrites),
+            a_third(Id::UnoptimisedBuild),
+        ]),
+        variants: &[shows_above(SHARE_OF_SERVING, serial::requests::find)],
         ..USUAL
     },
     Declaration {

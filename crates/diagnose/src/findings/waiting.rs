@@ -59,7 +59,8 @@ pub(super) const ALL: &[Declaration] = &[
             Part::KernelFiles,
             Part::UserCode,
         ],
-        effect_of: EffectOf::Causes(&[a_third(Id::DelayedAckStall)]),
+        // What a handler waits for is a part of its requests.
+        effect_of: EffectOf::Causes(&[a_third(Id::DelayedAckStall), a_third(Id::SerialRequests)]),
         variants: &[
             shows(wait_for::network::network),
             shows(per_item::connections::connections),
@@ -79,13 +80,18 @@ pub(super) const ALL: &[Declaration] = &[
             a_third(Id::ProcessSpawning),
             a_third(Id::IdleCores),
             a_third(Id::StartupDominated),
+            a_third(Id::SerialRequests),
         ]),
         variants: &[shows(serial::children::find), shows(wait_for::grace::find)],
         ..WAIT
     },
     Declaration {
         id: Id::Sleeping,
-        effect_of: EffectOf::Causes(&[a_third(Id::DelayedAckStall), a_third(Id::WakeupStorm)]),
+        effect_of: EffectOf::Causes(&[
+            a_third(Id::DelayedAckStall),
+            a_third(Id::WakeupStorm),
+            a_third(Id::SerialRequests),
+        ]),
         variants: &[shows(wait_for::timers::timers)],
         ..WAIT
     },

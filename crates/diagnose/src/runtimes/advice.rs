@@ -58,6 +58,10 @@ pub(crate) enum Topic {
     Channel,
     /// Tasks that yield in a loop.
     Yield,
+    /// Handlers that block an event loop.
+    BlockedLoop,
+    /// Clients that one thread serves one after another.
+    ServedInTurn,
     /// Connections that are made anew for each request.
     Connections,
     /// Clocks that are read by system calls.

@@ -2,6 +2,7 @@
 
 pub(crate) mod children;
 pub(crate) mod processes;
+pub(crate) mod requests;
 pub(crate) mod threads;
 
 use crate::mechanisms::prelude::*;
