@@ -184,7 +184,9 @@ fn service(analysis: &Analysis<'_>, (pid, tid): (u32, u32)) -> Option<Service> {
             .object
             .and_then(|at| analysis.trace.objects.get(at as usize));
         let object = object.or_else(|| analysis.descriptors.waited_for_name(pid, wait.fd?));
-        let asks_peer = object.is_some_and(|name| descriptors::peer_of(name).is_some());
+        // An event loop that is its own client, or asks others, waits for them as for its clients.
+        let asks_peer = !call.starts_with("epoll_")
+            && object.is_some_and(|name| descriptors::peer_of(name).is_some());
         let of_client = object.is_some_and(descriptors::is_accepted);
         let in_handler = match calls::is_poll(call) || calls::is_accept(call) {
             true if asks_peer => 1.0,
@@ -365,6 +367,10 @@ mod tests {
     fn a_loop_that_waits_for_each_request_of_its_client_is_not_blocked() {
         assert!(!serves(1, 20).ids().contains(&"serial-requests"));
         assert!(serves(1, 2).ids().contains(&"serial-requests"));
+        // Nor one that waits for the answers of another server.
+        let mut fake = serves(4, 20);
+        fake.descriptor(9, "socket to 127.0.0.1:8081");
+        assert!(!fake.ids().contains(&"serial-requests"));
     }
 
     #[test]
