@@ -227,7 +227,9 @@ fn folder(files: &Files<'_>) -> Option<String> {
         .flat_map(|name| Path::new(&**name).ancestors().skip(1));
     let holding = totals(folders.map(|folder| (folder, 1)));
     let most = MOST_OF_THE_FILES * names.len() as f64;
-    let folders = holding.into_iter().filter(|(_, held)| *held as f64 >= most);
+    let folders = holding
+        .into_iter()
+        .filter(|(_, held)| f64::from(*held) >= most);
     let innermost = folders.max_by_key(|(folder, _)| folder.components().count());
     let (folder, _) = innermost.filter(|(folder, _)| folder.parent().is_some())?;
     Some(folder.display().to_string())
