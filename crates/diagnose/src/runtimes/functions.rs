@@ -53,6 +53,8 @@ pub(crate) enum Use {
     Spins,
     /// Makes an object that is used many times afterwards, such as a compiled pattern.
     Prepares,
+    /// Hands the elements of a list to a test, one after another, until one passes.
+    TestsEach,
     /// Sorts by comparing elements, or compares two elements for a sort.
     Sorts,
     /// Makes a value from text or text from a value: parses a date or a number, changes the case, splits.

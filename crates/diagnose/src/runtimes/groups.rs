@@ -77,6 +77,10 @@ const EXCEPTIONS: &str = "exceptions";
 pub(crate) const COMPARING: &str = "comparing";
 /// The groups that also convert something.
 const CONVERTING: [&str; 3] = ["regular expressions", "formatting", "converting objects"];
+/// The group of functions that walk through a list until they meet what they search for.
+pub(crate) const SEARCHING: &str = "searching lists";
+/// The group of functions that search in texts and compare them.
+pub(crate) const TEXT: &str = "searching and comparing text";
 /// The group of functions that take or release locks.
 pub(crate) const LOCKING: &str = "locking";
 

@@ -113,6 +113,17 @@ impl Routes {
         Some(*number)
     }
 
+    /// Returns the frame of the own function that handed the one nearest to a row to a library function, and the
+    /// frame of the latter; `None` if own code calls the function itself.
+    pub(crate) fn handed_over(&self, row: usize) -> Option<(u32, u32)> {
+        let steps = self.of_rows.get(row)?;
+        let own = steps.iter().rposition(|(_, is_own)| *is_own)?;
+        match steps[..own] {
+            [.., (caller, true), (through, false)] => Some((caller, through)),
+            _ => None,
+        }
+    }
+
     /// Returns the number of the frame of the library function through which own code entered a library, or of
     /// the outermost informative function if there is no own code; `None` if the row is in own code itself.
     pub(crate) fn entry(&self, row: usize) -> Option<u32> {

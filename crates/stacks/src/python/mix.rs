@@ -68,6 +68,9 @@ const OPERATORS_END: [&str; 18] = [
     "_resize",
 ];
 
+/// Operators that walk through a whole list, whose time is that of a search and not of the Python function.
+const WALKS: [&str; 2] = ["list_contains", "deque_contains"];
+
 fn name(frame: &Frame) -> &str {
     frame.function.as_deref().unwrap_or_default()
 }
@@ -83,9 +86,9 @@ fn is_evaluator(frame: &Frame) -> bool {
 fn is_operator(frame: &Frame) -> bool {
     // Remove the suffix that compilers add for a copy or a part.
     let name = name(frame).split('.').next().unwrap_or_default();
-    name.is_empty()
-        || OPERATORS.iter().any(|begin| name.starts_with(begin))
-        || OPERATORS_END.iter().any(|end| name.ends_with(end))
+    let implements = OPERATORS.iter().any(|begin| name.starts_with(begin))
+        || OPERATORS_END.iter().any(|end| name.ends_with(end));
+    name.is_empty() || implements && !WALKS.contains(&name)
 }
 
 /// Returns the stack of a thread with these native and Python frames, all innermost first. `is_whole` says
@@ -243,6 +246,29 @@ mod tests {
             (Some("a.py"), Some(7))
         );
         assert!(mixed[1].interpreter && !mixed[0].interpreter);
+    }
+
+    #[test]
+    fn an_operator_that_walks_through_a_list_stays() {
+        let searching = |search: &'static str| {
+            let compare = (PYTHON, "unicode_compare_eq");
+            let stack = [
+                compare,
+                (PYTHON, "PyObject_RichCompare"),
+                (PYTHON, search),
+                EVALUATOR,
+                MAIN,
+            ];
+            names(&stack, &["main", "<module>", ""], true)
+        };
+        assert_eq!(
+            searching("list_contains"),
+            ["list_contains", "main", "<module>"]
+        );
+        assert_eq!(
+            searching("dict_contains"),
+            ["unicode_compare_eq", "main", "<module>"]
+        );
     }
 
     #[test]

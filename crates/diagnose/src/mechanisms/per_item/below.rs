@@ -14,18 +14,25 @@ pub(crate) struct Below {
     /// Their part of the time of all samples of own code, on the critical path or not, 0 to 1.
     pub part_of_all: f64,
     pub pid: u32,
-    /// The frames of the program's own functions that are nearest to the samples, each with that of the library
-    /// function that it called.
-    pub ways: BTreeMap<(Option<u32>, Option<u32>), u64>,
+    pub ways: BTreeMap<Way, u64>,
     /// Whether the threads also collected garbage, whose time belongs to all code in proportion.
     pub with_collection: bool,
 }
 
-/// Returns the samples by the key that `key_of` gives each row of the stacks, if any. Shells and the runtimes'
-/// own threads are left out: what they do is up to them.
+/// The frame of the program's own function that is nearest to a sample, and that of the library function that it
+/// called.
+pub(super) type Way = (Option<u32>, Option<u32>);
+
+/// Returns the way to a row of the stacks.
+pub(super) fn way_to(analysis: &Analysis<'_>, at: usize) -> Way {
+    (own_caller(analysis, at), analysis.routes().entry(at))
+}
+
+/// Returns the samples by the key that `key_of` gives each row of the stacks, with the way to it, if any. Shells and
+/// the runtimes' own threads are left out: what they do is up to them.
 pub(super) fn below<K: Ord>(
     analysis: &Analysis<'_>,
-    key_of: impl Fn(usize) -> Option<K>,
+    key_of: impl Fn(usize) -> Option<(K, Way)>,
 ) -> BTreeMap<K, Below> {
     let rows = analysis.trace.stacks.iter().flat_map(|it| &it.rows);
     let (mut all, mut everywhere, mut with_collection) = (0.0, 0.0, false);
@@ -43,9 +50,8 @@ pub(super) fn below<K: Ord>(
         all += on_path;
         everywhere += row.ns as f64;
         let is_shell = || analysis.runtime(Some(row.pid)).has(Habit::RunsCommands);
-        if let Some(key) = key_of(at).filter(|_| !is_shell()) {
+        if let Some((key, way)) = key_of(at).filter(|_| !is_shell()) {
             let below = found.entry(key).or_default();
-            let way = (own_caller(analysis, at), analysis.routes().entry(at));
             *below.ways.entry(way).or_default() += row.samples;
             below.samples += row.samples;
             below.ns += on_path;

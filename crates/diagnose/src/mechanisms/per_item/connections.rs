@@ -5,7 +5,7 @@
 
 use fathom_trace::Activity;
 
-use super::below::below;
+use super::below::{below, way_to};
 use crate::descriptors;
 use crate::mechanisms::prelude::*;
 
@@ -99,7 +99,8 @@ pub(crate) fn connections(analysis: &Analysis<'_>) -> Option<Claim> {
             .node
             .into_iter()
             .flat_map(|node| stacks.tree.frame_numbers_of(node));
-        frames.any(|number| connects[number as usize]).then_some(())
+        let is_connecting = frames.any(|number| connects[number as usize]);
+        is_connecting.then(|| ((), way_to(analysis, at)))
     });
     let own = own.into_values().next().unwrap_or_default();
     // What the samples show isn't modelled as well.

@@ -2,9 +2,11 @@
 
 use fathom_model::without_type_arguments;
 
-use super::below::{Below, below, own_caller};
+use super::below::{Below, Way, below, own_caller, way_to};
 use crate::mechanisms::prelude::*;
-use crate::runtimes::{Avoidable, COMPARING, avoidable, converts, group_of, is_through};
+use crate::runtimes::{
+    Avoidable, COMPARING, SEARCHING, TEXT, avoidable, converts, group_of, is_through,
+};
 
 /// The minimum time, in ns. Loading the code of a large program throws and catches exceptions, too.
 const LEAST_NS: f64 = 30e6;
@@ -39,6 +41,7 @@ fn all_kinds(analysis: &Analysis<'_>) -> Kinds {
         .zip(&groups)
         .map(|(frame, group)| converts(frame, *group))
         .collect();
+    let tests_each = analysis.frames_for(Use::TestsEach);
     let kind_of = |at: usize| {
         let own = own_caller(analysis, at);
         let within = stacks.rows[at].node.into_iter();
@@ -49,17 +52,29 @@ fn all_kinds(analysis: &Analysis<'_>) -> Kinds {
             return None;
         }
         if is_key_of_sort(analysis, at, &sorts, &converted) {
-            return Some(COMPARING);
+            return Some((COMPARING, way_to(analysis, at)));
         }
-        let entry = analysis.routes().entry(at);
+        let of_group = |number: u32| groups[number as usize];
+        let only_compares = within.iter().all(|it| leads[*it as usize] || of_group(*it) == Some(TEXT));
+        // A list of bytes is a text, in which a test finds the ends of lines; elements that are texts are no bytes.
+        let is_search = |through: u32| {
+            of_group(through) == Some(SEARCHING)
+                || tests_each[through as usize] && within.iter().any(|it| of_group(*it) == Some(TEXT))
+        };
+        let handed = analysis.routes().handed_over(at).filter(|_| only_compares);
+        if let Some((caller, through)) = handed.filter(|(_, through)| is_search(*through)) {
+            return Some((SEARCHING, (Some(caller), Some(through))));
+        }
+        let way: Way = (own, analysis.routes().entry(at));
         // Outermost first: what the program asked for explains what the library then did.
         let mut is_direct = true;
-        within.iter().rev().find_map(|number| {
-            let asked = is_direct || entry == Some(*number);
+        let kind = within.iter().rev().find_map(|number| {
+            let asked = is_direct || way.1 == Some(*number);
             is_direct &= leads[*number as usize];
             let name = groups[*number as usize]?;
             (asked || !avoidable(name)?.direct).then_some(name)
-        })
+        });
+        Some((kind?, way))
     };
     below(analysis, kind_of)
 }
@@ -371,6 +386,16 @@ mod tests {
             assert!(found.starts_with(begin), "{found}");
             assert_eq!(reported(&mut below(&[search, compares], 400)), None);
         }
+        let test = (file, "load::{{closure}}");
+        let iterator = "<core::slice::iter::Iter<T> as core::iter::traits::iterator::Iterator>";
+        let [find, any] = ["find", "any"].map(|name| format!("{iterator}::{name}"));
+        let found = reported(&mut below(&[(file, &find), test], 600)).expect("it searches");
+        assert!(found.contains("mostly for `load`, which calls"), "{found}");
+        assert!(reported(&mut below(&[(file, &any), test, compares], 600)).is_some());
+        // The elements may be bytes, and what a test computes is not known to be a comparison.
+        assert_eq!(reported(&mut below(&[(file, &any), test], 900)), None);
+        let computes = [(file, find.as_str()), test, (LIBC, "qsort")];
+        assert_eq!(reported(&mut below(&computes, 900)), None);
         let text = "std::find<__gnu_cxx::__normal_iterator<char const*, std::string>, char>";
         assert_eq!(reported(&mut below(&[(file, text)], 900)), None);
         assert_eq!(reported(&mut below(&[(LIBC, "memchr")], 900)), None);

@@ -2,7 +2,7 @@
 
 use fathom_model::{CodePlace, without_type_arguments};
 
-use super::below::{Below, below};
+use super::below::{Below, below, way_to};
 use crate::mechanisms::prelude::*;
 
 /// The minimum time, in ns. A program that makes such objects only once takes at most some tens of ms: the
@@ -24,7 +24,7 @@ pub(crate) fn prepared(analysis: &Analysis<'_>) -> Option<Claim> {
         let frames = stacks.rows[at].node.into_iter();
         let frames = frames.flat_map(|node| stacks.tree.frame_numbers_of(node));
         let outermost = frames.filter(|number| makes[*number as usize]).last();
-        outermost.and_then(name)
+        Some((outermost.and_then(name)?, way_to(analysis, at)))
     });
     // One function of a class calls another, and may be inlined into its caller.
     let by_class = grouped(found.into_iter().map(|one| (class_of(one.0), one)));
