@@ -29,8 +29,8 @@ pub(crate) use functions::{
     is_start, spins_in_runtime, without_suffix,
 };
 pub(crate) use groups::{
-    Avoidable, COMPARING, LOCKING, SEARCHING, TEXT, avoidable, converts, group_of, is_of_exceptions, is_through,
-    library_of,
+    Avoidable, COMPARING, LOCKING, SEARCHING, TEXT, avoidable, converts, group_of,
+    is_of_exceptions, is_through, library_of,
 };
 pub(crate) use library::Around;
 pub(crate) use modules::Modules;

@@ -55,11 +55,14 @@ fn all_kinds(analysis: &Analysis<'_>) -> Kinds {
             return Some((COMPARING, way_to(analysis, at)));
         }
         let of_group = |number: u32| groups[number as usize];
-        let only_compares = within.iter().all(|it| leads[*it as usize] || of_group(*it) == Some(TEXT));
+        let only_compares = within
+            .iter()
+            .all(|it| leads[*it as usize] || of_group(*it) == Some(TEXT));
         // A list of bytes is a text, in which a test finds the ends of lines; elements that are texts are no bytes.
         let is_search = |through: u32| {
             of_group(through) == Some(SEARCHING)
-                || tests_each[through as usize] && within.iter().any(|it| of_group(*it) == Some(TEXT))
+                || tests_each[through as usize]
+                    && within.iter().any(|it| of_group(*it) == Some(TEXT))
         };
         let handed = analysis.routes().handed_over(at).filter(|_| only_compares);
         if let Some((caller, through)) = handed.filter(|(_, through)| is_search(*through)) {
