@@ -101,12 +101,13 @@ pub enum ThreadRole {
     Service,
 }
 
-/// Returns the name of a Rust or C++ function without its type arguments, which are in `<` and `>`. A name that is
-/// in such brackets as a whole, such as Python's `<module>`, is returned unchanged.
+/// Returns the name of a function without its type arguments, which are in `<` and `>` in Rust and C++, and begin with
+/// `[go.shape.` in Go. A name that is in such brackets as a whole, such as Python's `<module>`, is returned unchanged.
 pub fn without_type_arguments(name: &str) -> String {
     let mut depth = 0usize;
     let mut out = String::new();
-    for c in name.chars() {
+    let generic = name.find("[go.shape.").unwrap_or(name.len());
+    for c in name[..generic].chars() {
         match c {
             '<' => depth += 1,
             '>' => depth = depth.saturating_sub(1),
@@ -117,5 +118,34 @@ pub fn without_type_arguments(name: &str) -> String {
     if out.is_empty() {
         return name.to_owned();
     }
-    out
+    // What is left of `<Iter<T> as Iterator>::find` and `slice::<impl [T]>::contains`.
+    out.trim_start_matches("::").replace("::::", "::")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_lose_their_type_arguments_and_nothing_else() {
+        for (name, short) in [
+            (
+                "std::vector<int, std::allocator<int>>::push_back",
+                "std::vector::push_back",
+            ),
+            (
+                "<core::slice::iter::Iter<T> as core::iter::Iterator>::find",
+                "find",
+            ),
+            ("core::slice::<impl [T]>::contains", "core::slice::contains"),
+            (
+                "slices.Contains[go.shape.[]string,go.shape.string]",
+                "slices.Contains",
+            ),
+            ("main.(*Server).handle", "main.(*Server).handle"),
+            ("<module>", "<module>"),
+        ] {
+            assert_eq!(without_type_arguments(name), short);
+        }
+    }
 }
