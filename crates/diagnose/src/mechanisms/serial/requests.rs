@@ -44,16 +44,30 @@ fn door<'a>(analysis: &Analysis<'a>, pid: u32, fd: Option<i32>) -> Option<&'a st
     names.find_map(descriptors::door_of)
 }
 
+/// Returns whether a thread connected to a server. A call that doesn't wait for the connection returns an error.
+fn connects(analysis: &Analysis<'_>, tid: u32) -> bool {
+    analysis.rows_of(tid).any(|row| row.name == "connect")
+}
+
 /// Returns the threads that read from accepted connections, if each is alone at its door. In a process that has
 /// its clients in other threads, descriptors have the same numbers one after another; threads that only connect are
 /// clients.
 fn alone_at_doors(analysis: &Analysis<'_>) -> BTreeSet<(u32, u32)> {
-    let does = |tid: u32, is: fn(&str) -> bool| {
-        let mut rows = analysis.rows_of(tid);
-        rows.any(|row| is(&row.name) && row.calls > row.errors)
+    let is_client = |tid: u32| {
+        connects(analysis, tid) && !analysis.rows_of(tid).any(|row| calls::is_accept(&row.name))
     };
-    let is_client = |tid: u32| does(tid, |call| call == "connect") && !does(tid, calls::is_accept);
-    let reads = analysis.calls(|row| calls::is_read(&row.name) && row.bytes > 0);
+    // Before the first connection, the same numbers are those of files that a program reads when it starts.
+    let accepts = analysis.calls(|row| calls::is_accept(&row.name) && row.calls > row.errors);
+    let mut first_accept: BTreeMap<u32, u64> = BTreeMap::new();
+    for row in accepts {
+        let first = first_accept.entry(row.pid).or_insert(row.first_ns);
+        *first = row.first_ns.min(*first);
+    }
+    let serves = |row: &SyscallRow| {
+        let accepted = first_accept.get(&row.pid).copied().unwrap_or(0);
+        row.last_moved_ns.is_none_or(|last| last >= accepted)
+    };
+    let reads = analysis.calls(|row| calls::is_read(&row.name) && row.bytes > 0 && serves(row));
     let servers = reads.filter_map(|row| {
         let door = door(analysis, row.pid, row.fd)?;
         Some((door, (row.pid, row.tid)))
@@ -208,7 +222,7 @@ fn service(analysis: &Analysis<'_>, (pid, tid): (u32, u32)) -> Option<Service> {
     };
     let window = to.saturating_sub(from) as f64;
     let at_once = at_once(&spans);
-    let own_client = is_own_client(analysis, tid);
+    let own_client = connects(analysis, tid);
     // Who waits for one connection after another needs no set of descriptors.
     let has_epoll = analysis
         .rows_of(tid)
@@ -227,14 +241,6 @@ fn service(analysis: &Analysis<'_>, (pid, tid): (u32, u32)) -> Option<Service> {
         on_cpu_ns,
         blocked_ns,
         at_once: at_once.max(2),
-    })
-}
-
-/// Returns whether a thread sends requests to a server of the command.
-fn is_own_client(analysis: &Analysis<'_>, tid: u32) -> bool {
-    analysis.rows_of(tid).any(|row| {
-        let peer = row.fd.and_then(|fd| analysis.descriptors.peer(row.pid, fd));
-        row.bytes > 0 && peer.is_some_and(|peer| analysis.descriptors.answers_at(peer))
     })
 }
 
