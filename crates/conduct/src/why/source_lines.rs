@@ -3,8 +3,8 @@
 use std::collections::HashMap;
 use std::fs::{self, File};
 use std::io::Read;
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
-use std::time::SystemTime;
 
 use fathom_model::{CodePlace, Explanation};
 
@@ -36,11 +36,11 @@ const OF_LIBRARIES: [&str; 10] = [
     "/lib/python",
 ];
 
-/// The lines of files that were read; `None` if a file can't be used.
+/// The files that were read, each with the second in which it was last changed; `None` if a file can't be used.
 struct Sources<'a> {
     root: &'a Path,
     folder: &'a Path,
-    files: HashMap<PathBuf, Option<(String, SystemTime)>>,
+    files: HashMap<PathBuf, Option<(String, i64)>>,
 }
 
 /// Adds the lines to the places of an explanation: of each row and finding, to the innermost place that is in the
@@ -83,7 +83,7 @@ impl Sources<'_> {
         };
         let built = place.binary.as_deref().filter(|_| is_compiled);
         let built = match built.and_then(|path| path.strip_prefix('/')) {
-            Some(below) => Some(fs::metadata(self.root.join(below)).ok()?.modified().ok()?),
+            Some(below) => Some(fs::metadata(self.root.join(below)).ok()?.mtime()),
             None => None,
         };
         if self.files.len() >= MOST_FILES && !self.files.contains_key(&path) {
@@ -101,7 +101,7 @@ impl Sources<'_> {
     }
 }
 
-fn read(path: &Path) -> Option<(String, SystemTime)> {
+fn read(path: &Path) -> Option<(String, i64)> {
     let facts = fs::metadata(path).ok()?;
     // Reading from a pipe would block.
     if !facts.is_file() || facts.len() > MOST_BYTES {
@@ -111,7 +111,7 @@ fn read(path: &Path) -> Option<(String, SystemTime)> {
     let file = File::open(path).ok()?;
     file.take(MOST_BYTES).read_to_end(&mut bytes).ok()?;
     let text = String::from_utf8_lossy(&bytes).into_owned();
-    Some((text, facts.modified().ok()?))
+    Some((text, facts.mtime()))
 }
 
 #[cfg(test)]
@@ -139,9 +139,12 @@ mod tests {
         )
         .unwrap();
         let set = |name: &str, seconds: u64| {
-            let at = SystemTime::UNIX_EPOCH + std::time::Duration::from_secs(seconds);
-            let file = File::options().append(true).open(path(name)).unwrap();
-            file.set_modified(at).unwrap();
+            let date = format!("@{seconds}");
+            let touch = std::process::Command::new("touch")
+                .args(["-d", &date])
+                .arg(path(name))
+                .status();
+            assert!(touch.unwrap().success());
         };
         let text = |file: &str, line: u32| {
             let mut sources = Sources {
