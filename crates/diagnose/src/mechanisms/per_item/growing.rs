@@ -18,6 +18,11 @@ const SECOND_HALF: f64 = 1.75;
 /// the caches at some later point.
 const SECOND_QUARTER: f64 = 1.4;
 
+/// How much longer a quarter takes than the one before, at most. It is 2.7 times as long if each piece takes time in
+/// proportion to the square of its number. A jump is something else: a program that reads its settings, works, and
+/// reads something again.
+const JUMP: f64 = 4.0;
+
 /// How long a process took for parts of its input.
 #[derive(Debug, Clone, Copy, PartialEq)]
 struct Pace {
@@ -62,7 +67,8 @@ impl Pace {
     fn is_slowing(&self) -> bool {
         let (first, second) = self.halves();
         let [a, b, c, d] = self.quarters;
-        second >= SECOND_HALF * first && b >= SECOND_QUARTER * a && c >= b && d >= c
+        let grows = second >= SECOND_HALF * first && b >= SECOND_QUARTER * a && c >= b && d >= c;
+        grows && c <= JUMP * b && d <= JUMP * c
     }
 
     /// The CPU time that would be saved if each piece took as long as those in the first eighth, in ns.
@@ -221,6 +227,13 @@ mod tests {
     #[test]
     fn input_that_is_read_before_the_work_and_other_reads_show_no_pace() {
         assert!(reading(|at| (at * 50.0).min(1.0)).ids().is_empty());
+        // Settings, work for a second, and a last read.
+        let apart = |at: f64| match at {
+            ..0.04 => 0.65 * (at / 0.04).sqrt(),
+            ..0.98 => 0.65 + 0.01 * at,
+            _ => 1.0,
+        };
+        assert!(reading(apart).ids().is_empty());
         let mut fake = reading(f64::sqrt);
         let points = &mut fake.trace.progress[0].points;
         points.iter_mut().for_each(|point| point.read *= 2);
