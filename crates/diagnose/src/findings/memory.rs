@@ -12,7 +12,7 @@ use crate::thresholds as t;
 /// The minimum part of the wall time in unoptimized code; a tool that is deliberately built that way for its
 /// own tests has less.
 const UNOPTIMISED_SHARE: f64 = 0.25;
-/// The minimum part of the wall time in signals. Unlike other kernel time, delivering them is no part of a
+/// The minimum part of the wall time in signals. Unlike other kernel time, delivering them is not part of a
 /// program's work.
 const SIGNALS_SHARE: f64 = 0.1;
 /// The minimum part of the wall time in the allocator. Of 20 well-behaved programs, `jq`, `cargo metadata`

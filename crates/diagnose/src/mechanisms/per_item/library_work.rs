@@ -58,7 +58,7 @@ fn all_kinds(analysis: &Analysis<'_>) -> Kinds {
         let only_compares = within
             .iter()
             .all(|it| leads[*it as usize] || of_group(*it) == Some(TEXT));
-        // A list of bytes is a text, in which a test finds the ends of lines; elements that are texts are no bytes.
+        // A list of bytes is a text, in which a test finds the ends of lines; elements that are texts are not bytes.
         let is_search = |through: u32| {
             of_group(through) == Some(SEARCHING)
                 || tests_each[through as usize]

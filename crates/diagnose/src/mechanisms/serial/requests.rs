@@ -112,7 +112,7 @@ fn is_in_handler(analysis: &Analysis<'_>, loops: &[bool], at: usize, row: &Stack
     let binary = |frame: u32| &stacks.tree.frames[frame as usize].binary;
     let of_loop = binary(outermost_last[in_loop]);
     inner.iter().any(|frame| {
-        // A loop within a loop waits for what the handler began. What a loop calls in its own library is no handler.
+        // A loop within a loop waits for what the handler began. What a loop calls in its own library is not a handler.
         match binary(*frame) == of_loop {
             true => loops[*frame as usize],
             false => Some(*frame) == own,
