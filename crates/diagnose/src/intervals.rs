@@ -17,6 +17,18 @@ pub(crate) fn by_thread(trace: &Trace) -> HashMap<u32, Vec<&Interval>> {
     of
 }
 
+/// Returns how many of these spans, each with its begin and its end, include the same moment, at most.
+pub(crate) fn most_at_once(spans: Vec<(u64, u64)>) -> usize {
+    let open_at = |at: u64| {
+        let open = spans
+            .iter()
+            .filter(|(from, to)| (*from..=*to).contains(&at));
+        open.count()
+    };
+    let begins = spans.iter().map(|(from, _)| open_at(*from));
+    begins.max().unwrap_or(0)
+}
+
 /// Returns the time at which a wait was over and only a CPU was missing.
 pub(crate) fn woken_ns(interval: &Interval) -> u64 {
     match (interval.cause, interval.woken_ns) {

@@ -10,8 +10,8 @@ use fathom_model::{CodePlace, Explanation};
 use fathom_stacks::{is_made_at_run_time, source_of_method};
 use fathom_trace::Trace;
 
-/// The size limit of a class file in bytes; the largest ones in practice have some hundred thousand.
-const MOST_BYTES: u64 = 4 << 20;
+/// The size limit of a class or source file in bytes; the largest ones in practice have some hundred thousand.
+pub(super) const MOST_BYTES: u64 = 4 << 20;
 /// The maximum number of methods to look up.
 const MOST: usize = 500;
 
@@ -70,13 +70,16 @@ fn source(
         let file = format!("{}.class", class.replace('.', "/"));
         let is_inside = !file.starts_with('/') && !file.contains("//");
         let paths = folders.iter().map(|folder| folder.join(&file));
-        let mut classes = paths.filter(|_| is_inside).filter_map(|path| read(&path));
+        let mut classes = paths
+            .filter(|_| is_inside)
+            .filter_map(|path| read_small(&path));
         classes.find_map(|class| source_of_method(&class, method))
     };
     known.entry(function.clone()).or_insert_with(find).clone()
 }
 
-fn read(path: &Path) -> Option<Vec<u8>> {
+/// Reads a regular file up to [`MOST_BYTES`].
+pub(super) fn read_small(path: &Path) -> Option<Vec<u8>> {
     // Reading from a pipe would block.
     if !fs::metadata(path).ok()?.is_file() {
         return None;

@@ -1,15 +1,14 @@
 //! Adds the text of source lines to the places in the program's own code.
 
 use std::collections::HashMap;
-use std::fs::{self, File};
-use std::io::Read;
+use std::fs;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
 use fathom_model::{CodePlace, Explanation};
 
-/// The size limit of a source file in bytes.
-const MOST_BYTES: u64 = 4 << 20;
+use super::java_lines::{MOST_BYTES, read_small};
+
 /// The maximum number of characters of a line.
 const LONGEST: usize = 200;
 /// The maximum number of files to read.
@@ -103,15 +102,12 @@ impl Sources<'_> {
 
 fn read(path: &Path) -> Option<(String, i64)> {
     let facts = fs::metadata(path).ok()?;
-    // Reading from a pipe would block.
-    if !facts.is_file() || facts.len() > MOST_BYTES {
+    // A larger file would only be read in part.
+    if facts.len() > MOST_BYTES {
         return None;
     }
-    let mut bytes = Vec::new();
-    let file = File::open(path).ok()?;
-    file.take(MOST_BYTES).read_to_end(&mut bytes).ok()?;
-    let text = String::from_utf8_lossy(&bytes).into_owned();
-    Some((text, facts.mtime()))
+    let bytes = read_small(path)?;
+    Some((String::from_utf8_lossy(&bytes).into_owned(), facts.mtime()))
 }
 
 #[cfg(test)]

@@ -5,6 +5,7 @@ use fathom_model::CodePlace;
 use fathom_trace::{Activity, StackRow};
 
 use crate::descriptors;
+use crate::intervals::most_at_once;
 use crate::mechanisms::per_item::below::own_caller;
 use crate::mechanisms::prelude::*;
 
@@ -146,21 +147,6 @@ fn polls_in_handlers<'a>(
     parts.into_iter().map(|(key, ns)| (key, part(ns))).collect()
 }
 
-/// Returns how many of these spans overlap, at most.
-fn at_once(spans: &BTreeMap<i32, (u64, u64)>) -> usize {
-    let open = |at: u64| {
-        let open = spans
-            .values()
-            .filter(|(from, to)| (*from..=*to).contains(&at));
-        open.count()
-    };
-    spans
-        .values()
-        .map(|(from, _)| open(*from))
-        .max()
-        .unwrap_or(0)
-}
-
 /// Returns how a thread serves its clients, if these wait for each other.
 fn service(analysis: &Analysis<'_>, (pid, tid): (u32, u32)) -> Option<Service> {
     let (reads, writes) = moved(analysis, pid);
@@ -221,7 +207,7 @@ fn service(analysis: &Analysis<'_>, (pid, tid): (u32, u32)) -> Option<Service> {
         false => accepts.max(u64::min(reads, writes)),
     };
     let window = to.saturating_sub(from) as f64;
-    let at_once = at_once(&spans);
+    let at_once = most_at_once(spans.into_values().collect());
     let own_client = connects(analysis, tid);
     // Who waits for one connection after another needs no set of descriptors.
     let has_epoll = analysis

@@ -2,6 +2,7 @@
 
 use super::peer::waited_for;
 use crate::descriptors;
+use crate::intervals::most_at_once;
 use crate::mechanisms::prelude::*;
 
 /// The minimum number of requests that counts as a pattern.
@@ -81,13 +82,7 @@ fn connections(analysis: &Analysis<'_>, peer: &str) -> usize {
             *span = (span.0.min(first), span.1.max(last));
         }
     }
-    let at_once = spans.values().map(|(at, _)| {
-        let open = spans
-            .values()
-            .filter(|(from, to)| (from..=to).contains(&at));
-        open.count()
-    });
-    at_once.max().unwrap_or(0)
+    most_at_once(spans.into_values().collect())
 }
 
 /// Returns the thread whose waits for the network take most of the critical path.
